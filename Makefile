@@ -1,0 +1,34 @@
+# uv is taken from PATH; where there is none it is installed with pip into .uv/ and nothing else is touched.
+UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
+PYTHON ?= python3
+RUN := $(UV) run --no-progress
+
+.PHONY: bench test check format help
+
+help:
+	@echo "make bench   set-up + the bake-off: tiny checkpoint, MLX against llama.cpp, report"
+	@echo "make test    set-up + the tests of the suite itself"
+	@echo "make check   lint and types"
+	@echo "make format  format the code"
+
+.uv/bin/uv:
+	$(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+
+ifeq ($(UV),.uv/bin/uv)
+bench test check format: .uv/bin/uv
+endif
+
+bench:
+	$(RUN) pytest tests_bench
+
+test:
+	$(RUN) pytest
+
+check:
+	$(RUN) ruff check .
+	$(RUN) ruff format --check .
+	$(RUN) mypy
+
+format:
+	$(RUN) ruff check --fix .
+	$(RUN) ruff format .

@@ -1,0 +1,49 @@
+"""The runtimes, one a file. To add one: write a module with `open_backend(spec, settings)`, list it in `BACKENDS`."""
+
+import importlib
+import importlib.util
+import shutil
+from typing import cast
+
+from bakeoff.backends.backend import Backend, Capabilities, Settings
+from bakeoff.errors import UsageProblem
+from bakeoff.models import ModelSpec
+
+BACKENDS: dict[str, str] = {
+    "mlx": "bakeoff.backends.mlx",
+    "gguf": "bakeoff.backends.gguf",
+    "fake": "bakeoff.backends.fake",
+}
+"""Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
+
+IN_PROCESS = frozenset({"mlx"})
+"""Backends that load the weights into the pytest process, so that several workers would mean several copies."""
+
+
+def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
+    """Load the model of `spec`.
+
+    Raises:
+        UsageProblem: when the runtime is not installed, or the model or a file of it is missing.
+        BackendError: when the runtime does not come up.
+    """
+    try:
+        module = importlib.import_module(BACKENDS[spec.backend])
+    except ImportError as error:
+        raise UsageProblem(
+            f"backend {spec.backend!r} of model {spec.name!r} cannot be loaded here: {error}.\n"
+            "See which models can run on this machine with: bakeoff models"
+        ) from error
+    return cast("Backend", module.open_backend(spec, settings))
+
+
+def availability(backend: str) -> str | None:
+    """Return why a backend cannot run on this machine, None when its packages are there; loads nothing."""
+    needed = {"mlx": ("mlx", "mlx_vlm"), "gguf": ("xllamacpp",)}.get(backend, ())
+    missing = [package for package in needed if importlib.util.find_spec(package) is None]
+    if backend == "gguf" and shutil.which("llama-server"):
+        return None
+    return f"package {', '.join(missing)} is not installed" if missing else None
+
+
+__all__ = ["BACKENDS", "IN_PROCESS", "Backend", "Capabilities", "Settings", "availability", "open_backend"]

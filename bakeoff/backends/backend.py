@@ -1,0 +1,68 @@
+"""What the engine may ask of a runtime: the Backend protocol and the settings a backend is opened with."""
+
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
+from pathlib import Path
+from typing import Any, Protocol
+
+import msgspec
+
+from bakeoff.records import Output, Prompt
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backend can do.
+
+    `max_images` per prompt, None for no limit; `is_in_process` backends hold the weights in this process and refuse
+    several workers; `slots` is how many prompts it answers at the same time.
+    """
+
+    max_images: int | None = None
+    is_in_process: bool = False
+    slots: int = 1
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How a backend is opened.
+
+    `context_tokens` is what one prompt with its budget may need at most; `log_path` takes the runtime's own output;
+    `url` joins a server that another process owns instead of starting one; `progress` is told in words what the
+    backend waits for.
+    """
+
+    context_tokens: int
+    log_path: Path
+    needs_images: bool = True
+    concurrency: int | None = None
+    image_reuse: bool = True
+    timeout_s: float = 600.0
+    start_timeout_s: float = 600.0
+    llama_server: str | None = None
+    server_args: tuple[str, ...] = ()
+    url: str | None = None
+    progress: Callable[[str], None] = print
+
+
+class Backend(Protocol):
+    """A loaded model that answers prompts. All methods may be called from any thread."""
+
+    @property
+    def capabilities(self) -> Capabilities:
+        """What it can do."""
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What can move a score: weights by hash, runtime by version, the template. Plain JSON values."""
+
+    @property
+    def load_s(self) -> float:
+        """How long loading took, in seconds."""
+
+    def submit(self, prompt: Prompt) -> Future[Output]:
+        """Queue a prompt; the future gives its Output or raises a BackendError that concerns this prompt alone."""
+
+    def restart(self) -> None:
+        """Bring a dead runtime back, if it has to be brought back; raises BackendDied when that fails."""
+
+    def close(self) -> None:
+        """Free everything, surely and soon. Prompts in flight fail with BackendDied. Closing twice is fine."""

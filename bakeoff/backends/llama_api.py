@@ -1,0 +1,86 @@
+"""Bodies and replies of the llama.cpp server's own endpoints, as pure functions around a `post` callable."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bakeoff.errors import BackendError
+from bakeoff.records import ImagePart, Message, Prompt, Text
+
+Post = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
+"""`post(path, body)` returns the reply or raises a BackendError."""
+
+REPEAT_WINDOW = 64
+"""How many of the latest tokens a repetition penalty looks at, on every runtime."""
+
+_PIXEL = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+def chat_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
+    """Return messages for the template; every image is stood in for by one pixel, which becomes a marker."""
+
+    def content(part: Text | ImagePart) -> dict[str, Any]:
+        if isinstance(part, Text):
+            return {"type": "text", "text": part.text}
+        return {"type": "image_url", "image_url": {"url": _PIXEL}}
+
+    return [{"role": message.role, "content": [content(part) for part in message.parts]} for message in messages]
+
+
+def rendered_prompt(post: Post, prompt: Prompt, marker: str) -> str:
+    """Return the prompt as the model's own template writes it, with `marker` where an image goes.
+
+    Raises:
+        BackendError: when the text of the prompt holds the marker itself, or the template drops an image.
+    """
+    body: dict[str, Any] = {"messages": chat_messages(prompt.messages)}
+    if prompt.thinking != "default":
+        body["chat_template_kwargs"] = {"enable_thinking": prompt.thinking == "on"}
+    text = str(post("/apply-template", body)["prompt"])
+    found = text.count(marker) if marker else 0
+    if found != len(prompt.images):
+        raise BackendError(f"the template shows {found} of the {len(prompt.images)} images of {prompt.sample_id}")
+    return text
+
+
+def completion_request(prompt: Prompt, text: str, images: list[str]) -> dict[str, Any]:
+    """Return the body for `/completion`, with every sampling field explicit; `images` are base64."""
+    sampling = prompt.sampling
+    return {
+        "prompt": {"prompt_string": text, "multimodal_data": images} if images else text,
+        "n_predict": prompt.max_tokens,
+        "seed": prompt.seed,
+        "temperature": sampling.temperature,
+        "top_k": sampling.top_k,
+        "top_p": sampling.top_p,
+        "min_p": sampling.min_p,
+        "repeat_penalty": sampling.repetition_penalty or 1.0,
+        "repeat_last_n": REPEAT_WINDOW,
+        "typical_p": 1.0,
+        "presence_penalty": 0.0,
+        "frequency_penalty": 0.0,
+        "dry_multiplier": 0.0,
+        "mirostat": 0,
+        "samplers": ["penalties", "top_k", "top_p", "min_p", "temperature"],
+        "cache_prompt": False,
+        "stream": False,
+    }
+
+
+def content_of(reply: Mapping[str, Any]) -> str:
+    """Return the text of a `/completion` reply."""
+    return str(reply["content"])
+
+
+def token_count(post: Post, text: str, marker: str) -> int:
+    """Return how many tokens the text around the images takes, the beginning-of-sequence token included."""
+    pieces = [piece for piece in (text.split(marker) if marker else [text]) if piece]
+    counts = [_tokens(post, piece, is_first=index == 0) for index, piece in enumerate(pieces)]
+    return sum(counts)
+
+
+def _tokens(post: Post, piece: str, *, is_first: bool) -> int:
+    body = {"content": piece, "add_special": is_first, "parse_special": True}
+    return len(post("/tokenize", body)["tokens"])

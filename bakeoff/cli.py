@@ -1,0 +1,103 @@
+"""The `bakeoff` command: everything that is not a run. Runs are started by pytest."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bakeoff import __version__
+from bakeoff.errors import BakeoffError
+
+app = typer.Typer(
+    name="bakeoff",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    help="Vision-language models on local runtimes: reports and lists. Runs are started with pytest: "
+    "`uv run pytest tests_bench --model NAME`.",
+)
+_console = Console()
+
+
+@app.command()
+def report(
+    directory: Annotated[Path, typer.Argument(help="run directory, such as reports/20261130T101500Z-1f2e")],
+) -> None:
+    """Build results.json, report.html and report.md of a run again, from its files alone.
+
+    Example: bakeoff report reports/20261130T101500Z-1f2e
+    """
+    from bakeoff.report import build, terminal_table  # noqa: PLC0415 - takes a while to load
+    from bakeoff.runs import RunDirectory  # noqa: PLC0415
+
+    run = RunDirectory(directory)
+    manifest = run.manifest()
+    run.lock()
+    try:
+        results = build(run)
+    finally:
+        run.unlock()
+    typer.echo(terminal_table(results))
+    typer.echo(f"report of {manifest.run}: {directory / 'report.html'}")
+
+
+@app.command()
+def models() -> None:
+    """List the names that `--model` knows, with backend and place, and whether they can run on this machine.
+
+    Example: bakeoff models
+    """
+    from bakeoff.backends import availability  # noqa: PLC0415
+    from bakeoff.models import ALIASES, FORMS, resolve  # noqa: PLC0415
+
+    table = Table("name", "backend", "from", "here", box=None, pad_edge=False)
+    for name in ALIASES:
+        spec = resolve(name)
+        reason = availability(spec.backend)
+        table.add_row(name, spec.backend, _short(spec.location), "yes" if reason is None else f"no: {reason}")
+    _console.print(table)
+    _console.print("Other forms: " + "; ".join(FORMS) + "; a bare owner/name is MLX.", markup=False)
+
+
+@app.command()
+def tracks() -> None:
+    """List the benchmarks with their protocols and how many samples are prepared.
+
+    Example: bakeoff tracks
+    """
+    from bakeoff.errors import DataMissing  # noqa: PLC0415
+    from bakeoff.tracks import TRACKS, load_samples  # noqa: PLC0415
+
+    table = Table("track", "version", "protocols", "prepared", "dataset", box=None, pad_edge=False)
+    for name, track in TRACKS.items():
+        try:
+            prepared = str(len(load_samples(track.folder())))
+        except DataMissing:
+            prepared = "not prepared"
+        table.add_row(name, track.version, ", ".join(p.name for p in track.protocols), prepared, track.dataset)
+    _console.print(table)
+
+
+@app.command()
+def version() -> None:
+    """Print the version of the suite.
+
+    Example: bakeoff version
+    """
+    typer.echo(__version__)
+
+
+def main() -> None:
+    """Run the command line; an error of ours ends with its message and exit code 4, never a traceback."""
+    try:
+        app()
+    except BakeoffError as error:
+        typer.echo(f"bakeoff: {error}", err=True)
+        sys.exit(4)
+
+
+def _short(location: str) -> str:
+    path = Path(location)
+    return f"embedded: {path.name}" if path.is_absolute() else location

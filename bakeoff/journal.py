@@ -1,0 +1,146 @@
+"""The append-only journal of one arm: a header line, then records and session marks, one JSON object a line.
+
+Its promises: the header is on disk before the first record; a line that was torn by a kill is cut off before anything
+is appended; a record survives `kill -9` of the process at once and loss of power within a second; the last record of
+a sample id wins.
+"""
+
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from bakeoff.errors import UsageProblem
+from bakeoff.records import Header, Line, Record, Session, journal_entry, to_line
+
+SYNC_EVERY_S = 0.5
+"""How often written lines are forced to disk; half of what is promised."""
+
+
+class JournalContent(msgspec.Struct, frozen=True, kw_only=True):
+    """What a journal says: its header, the last record of every sample in order of first appearance, session marks.
+
+    `history` holds every record in the order written, superseded ones included.
+    """
+
+    header: Header
+    records: dict[str, Record]
+    sessions: tuple[Session, ...]
+    history: tuple[Record, ...]
+
+
+class Journal:
+    """A journal open for appending by its single writer. Use as a context manager or call `close`.
+
+    Raises:
+        UsageProblem: when the file exists with another header.
+    """
+
+    def __init__(self, path: Path, header: Header) -> None:
+        self.path = path
+        self._sync_lock = threading.Lock()
+        self._dirty = False
+        self._closed = threading.Event()
+        is_new = not path.exists() or _cut_torn_line(path) == 0
+        self._file = path.open("ab", buffering=0)
+        if is_new:
+            self.append(to_line(header))
+            self.sync()
+            _sync_folder(path.parent)
+        else:
+            stored = read_journal(path).header
+            if stored != header:
+                raise UsageProblem(f"{path} belongs to arm {stored.arm!r} of run {stored.run!r} with other inputs")
+        self._syncer = threading.Thread(target=self._sync_forever, name=f"sync {path.name}", daemon=True)
+        self._syncer.start()
+
+    def append(self, line: str) -> None:
+        """Hand one line to the operating system; when this returns, a kill of this process cannot lose it."""
+        rest = memoryview(line.encode("ascii") + b"\n")
+        start = os.fstat(self._file.fileno()).st_size
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            os.ftruncate(self._file.fileno(), start)  # half a line would spoil the next one
+            raise UsageProblem(f"cannot write to {self.path}: {error}.\nMake room, then go on with --resume") from error
+        self._dirty = True
+
+    def sync(self) -> None:
+        """Force what was appended to the disk."""
+        with self._sync_lock:
+            if self._dirty and not self._file.closed:
+                self._dirty = False
+                os.fsync(self._file.fileno())
+
+    def close(self) -> None:
+        """Force everything to the disk and close the file. Closing twice is fine."""
+        if not self._closed.is_set():
+            self._closed.set()
+            self._syncer.join()
+            self.sync()
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _sync_forever(self) -> None:
+        while not self._closed.wait(SYNC_EVERY_S):
+            self.sync()
+
+
+def read_journal(path: Path) -> JournalContent:
+    """Read a journal; a torn last line is passed over.
+
+    Raises:
+        UsageProblem: when the file does not begin with a header or a whole line is not readable.
+    """
+    entries = list(_entries(path))
+    if not entries or not isinstance(entries[0], Header):
+        raise UsageProblem(f"{path} does not begin with a journal header; move it away and run again with --resume")
+    history = tuple(entry for entry in entries if isinstance(entry, Record))
+    return JournalContent(
+        header=entries[0],
+        records={record.sample_id: record for record in history},
+        sessions=tuple(entry for entry in entries if isinstance(entry, Session)),
+        history=history,
+    )
+
+
+def _entries(path: Path) -> Iterator[Line]:
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, start=1):
+            if not line.endswith(b"\n"):
+                return
+            try:
+                yield journal_entry(line.decode("ascii"))
+            except ValueError as error:
+                raise UsageProblem(
+                    f"{path}:{number} is not readable: {error}.\n"
+                    "Remove that line to keep the rest; --resume answers its sample again."
+                ) from error
+
+
+def _cut_torn_line(path: Path) -> int:
+    """Cut `path` after its last line end and return what remains, in bytes."""
+    with path.open("r+b") as file:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        if whole != len(content):
+            file.truncate(whole)
+            os.fsync(file.fileno())
+    return whole
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,214 @@
+"""Decides and answers: what a worker, or a session without workers, does. Selection, cases, engine, outcomes."""
+
+from collections.abc import Generator, Mapping
+from typing import Any, NoReturn, Protocol
+
+import pytest
+
+from bakeoff.engine import Engine
+from bakeoff.errors import BackendError, UsageProblem
+from bakeoff.evaluate import prompt_of, record_of
+from bakeoff.models import ModelSpec
+from bakeoff.plugin.options import Options
+from bakeoff.plugin.planning import Case, Plan
+from bakeoff.records import Prompt, Record, Sample, to_line
+from bakeoff.runs import Selection, utc_now
+
+MAX_ERRORS_IN_A_ROW = 10
+"""After so many samples without a valid output one after the other, the session stops: the fault is not theirs."""
+
+
+class ArmOpener(Protocol):
+    """Gives an engine for an arm, and is told when the arm is done. Differs between worker and standalone session."""
+
+    def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
+        """Load the arm; `order` is what will be asked of it."""
+
+    def close_arm(self, arm: str) -> None:
+        """Take note that nothing more is asked of the arm."""
+
+
+class Bench:
+    """Turns samples into pytest items, and items into records."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        options: Options,
+        opener: ArmOpener,
+        *,
+        answered: Mapping[str, frozenset[str]],
+        attempts: Mapping[str, Mapping[str, int]],
+        stored_selection: Selection,
+        is_worker: bool = False,
+    ) -> None:
+        self.plan = plan
+        self.options = options
+        self.resumed = 0
+        self.selection: Selection = {}
+        self._opener = opener
+        self._answered = answered
+        self._attempts = attempts
+        self._stored_selection = stored_selection
+        self._order: dict[str, list[str]] = {}
+        self._arm: str | None = None
+        self._engine: Engine | None = None
+        self._record: Record | None = None
+        self._errors_in_a_row = 0
+        self._is_worker = is_worker
+        self._stop_reason: str | None = None
+
+    # --- selection -----------------------------------------------------------------------------------------------
+
+    def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
+        """Make one item per arm and sample for every test that takes a `case`."""
+        track = getattr(metafunc.module, "TRACK", None)
+        if "case" in metafunc.fixturenames and track in self.plan.tracks:
+            module = metafunc.definition.getparent(pytest.Module)
+            if module is not None and not any(mark.name == track for mark in module.own_markers):
+                module.add_marker(track)  # once for the module: a mark per item is dead weight at 30,000
+            metafunc.parametrize("case", self.plan.parameters(track, self.run))
+
+    @pytest.hookimpl(trylast=True)  # after pytest's own -k and -m, so that only what the user selected counts
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Put items into the order arm, track, image; leave out what the run has already answered."""
+        order = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
+        items.sort(key=lambda item: order.get(case.arm, -1) if (case := case_of(item)) else -1)
+        if not _is_explicit(config):
+            _deselect(config, items, self._is_foreign)
+        self.selection = _selection(items)
+        self.resumed = _deselect(config, items, self._is_answered)
+        for item in items:
+            if case := case_of(item):
+                self._order.setdefault(case.arm, []).append(case.sample.id)
+
+    def _is_answered(self, case: Case) -> bool:
+        return case.sample.id in self._answered.get(case.arm, frozenset())
+
+    def _is_foreign(self, case: Case) -> bool:
+        """Whether a resumed run's arm never selected this sample."""
+        stored = self._stored_selection.get(case.arm)
+        return stored is not None and case.sample.id not in stored.get(case.sample.track, ())
+
+    # --- answering -----------------------------------------------------------------------------------------------
+
+    def run(self, case: Case) -> Record:
+        """Answer a case and keep its record for the report of the running test."""
+        engine = self._engine_for(case.arm)
+        plan = self.plan.tracks[case.sample.track]
+        prompt = self._prompt(case.sample)
+        started_at = utc_now()
+        try:
+            result: Any = engine.answer(case.sample.id)
+        except BackendError as error:
+            result = error
+        before = self._attempts.get(case.arm, {}).get(case.sample.id, 0)
+        record = record_of(case.sample, plan, prompt, result, attempts_before=before, started_at=started_at)
+        self._record = record
+        self._errors_in_a_row = self._errors_in_a_row + 1 if record.error else 0
+        if self._errors_in_a_row >= MAX_ERRORS_IN_A_ROW:
+            self._stop_reason = f"{MAX_ERRORS_IN_A_ROW} samples in a row got no valid output"
+        if record.error:
+            pytest.fail(f"no valid output from {case.arm}: {record.error.type}: {record.error.message}", pytrace=False)
+        if self.options.fail_on_wrong and not record.correct:
+            pytest.fail(f"wrong: {record.answer!r} (score {record.score}) from {record.output!r}", pytrace=False)
+        return record
+
+    @pytest.hookimpl(wrapper=True)  # around pytest's own, whose report it completes
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Attach the finished record to the report, as one line of text that survives the way to the controller."""
+        record = self._record if call.when == "call" else None
+        if record is not None:
+            self._record = None
+            item.user_properties.extend(_properties(record))
+        report = yield
+        case = case_of(item)
+        if record is not None and case is not None:
+            report.bakeoff_arm = case.arm
+            report.bakeoff_line = to_line(record)
+            report.bakeoff_outcome = outcome_of(record)
+        if self._stop_reason is not None:
+            item.session.shouldstop = self._stop_reason
+        return report
+
+    @pytest.hookimpl(tryfirst=True)  # before the report is built, so that no model is alive while it is
+    def pytest_sessionfinish(self) -> None:
+        """Let go of the model, whatever ended the session."""
+        self.close()
+
+    def close(self) -> None:
+        """Close the arm that is open, if any."""
+        if self._engine is not None and self._arm is not None:
+            self._engine.close()
+            self._opener.close_arm(self._arm)
+        self._engine = self._arm = None
+
+    def _engine_for(self, arm: str) -> Engine:
+        if self._engine is None or self._arm != arm:
+            self.close()
+            spec = next(spec for spec in self.plan.arms if spec.arm == arm)
+            samples = {s.id: s for plan in self.plan.tracks.values() for s in plan.samples}
+            order = self._order.get(arm, [])
+            prompts = {name: self._prompt(samples[name]) for name in order}
+            try:
+                self._engine = self._opener.open_arm(spec, order, prompts)
+            except (UsageProblem, BackendError) as error:
+                self._give_up(f"arm {arm} cannot run: {error}", error)
+            self._arm = arm
+        return self._engine
+
+    def _give_up(self, reason: str, error: Exception) -> NoReturn:
+        """End the session: at once where that is possible, else with this test (xdist misreads a worker's exit)."""
+        self._stop_reason = reason
+        if self._is_worker:
+            pytest.fail(reason, pytrace=False)
+        pytest.exit(reason, returncode=_exit_code(error))
+
+    def _prompt(self, sample: Sample) -> Prompt:
+        return prompt_of(sample, self.plan.tracks[sample.track], self.plan.asking)
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """Return the Case that an item was made for, None for an ordinary test."""
+    callspec = getattr(item, "callspec", None)
+    case = callspec.params.get("case") if callspec is not None else None
+    return case if isinstance(case, Case) else None
+
+
+def outcome_of(record: Record) -> str:
+    """Return the word shown for a record: correct, wrong, truncated or error."""
+    if record.status != "ok":
+        return record.status
+    return "correct" if record.correct else "wrong"
+
+
+def _exit_code(error: Exception) -> pytest.ExitCode:
+    return pytest.ExitCode.USAGE_ERROR if isinstance(error, UsageProblem) else pytest.ExitCode.INTERRUPTED
+
+
+def _properties(record: Record) -> list[tuple[str, Any]]:
+    return [("track", record.track), ("score", record.score), ("answer", record.answer), ("status", record.status)]
+
+
+def _is_explicit(config: pytest.Config) -> bool:
+    """Return whether this command line itself says which samples it means."""
+    return bool(config.option.keyword or config.option.markexpr or any("::" in argument for argument in config.args))
+
+
+def _selection(items: list[pytest.Item]) -> Selection:
+    selection: Selection = {}
+    for item in items:
+        if case := case_of(item):
+            selection.setdefault(case.arm, {}).setdefault(case.sample.track, []).append(case.sample.id)
+    return selection
+
+
+def _deselect(config: pytest.Config, items: list[pytest.Item], is_out: Any) -> int:
+    out = [item for item in items if (case := case_of(item)) and is_out(case)]
+    if out:
+        gone = set(map(id, out))
+        items[:] = [item for item in items if id(item) not in gone]
+        config.hook.pytest_deselected(items=out)
+    return len(out)

@@ -1,0 +1,103 @@
+"""Opening arms: settings from options, in a session without workers and in a worker."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from bakeoff.backends import Backend, Settings, open_backend
+from bakeoff.engine import Engine
+from bakeoff.evaluate import context_bound
+from bakeoff.models import ModelSpec
+from bakeoff.plugin.options import Options
+from bakeoff.plugin.recorder import Recorder
+from bakeoff.records import Prompt
+from bakeoff.runs import RunDirectory
+
+
+def backend_settings(
+    spec: ModelSpec,
+    options: Options,
+    run: RunDirectory,
+    prompts: Mapping[str, Prompt],
+    progress: Callable[[str], None],
+    **more: Any,
+) -> Settings:
+    """Return how to open the backend of `spec` for these prompts."""
+    return Settings(
+        context_tokens=context_bound(prompts.values()),
+        log_path=run.log_path(spec.arm),
+        needs_images=any(prompt.images for prompt in prompts.values()),
+        image_reuse=options.image_reuse,
+        timeout_s=options.timeout_s,
+        llama_server=options.llama_server,
+        server_args=options.server_args,
+        progress=progress,
+        **{"concurrency": options.concurrency, **more},
+    )
+
+
+def describe(settings: Settings, backend: Backend) -> dict[str, Any]:
+    """Return what only moves speed, for the manifest."""
+    return {
+        "slots": backend.capabilities.slots,
+        "context_tokens": settings.context_tokens,
+        "image_reuse": settings.image_reuse,
+        "timeout_s": settings.timeout_s,
+    }
+
+
+def say(config: pytest.Config) -> Callable[[str], None]:
+    """Return a function that writes a line to the terminal, whatever pytest captures."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+
+    def write(line: str) -> None:
+        if reporter is not None:
+            reporter.ensure_newline()
+            reporter.write_line(line)
+
+    return write
+
+
+class StandaloneOpener:
+    """Loads one arm at a time in this process and tells the recorder."""
+
+    def __init__(self, config: pytest.Config, options: Options, recorder: Recorder) -> None:
+        self._options = options
+        self._recorder = recorder
+        self._say = say(config)
+
+    def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
+        """Load the arm and write down who it is."""
+        settings = backend_settings(spec, self._options, self._recorder.run, prompts, self._say)
+        backend = open_backend(spec, settings)
+        try:
+            self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
+        except BaseException:
+            backend.close()
+            raise
+        window = self._options.concurrency or backend.capabilities.slots + 1
+        return Engine(backend, order, prompts.__getitem__, window=window)
+
+    def close_arm(self, arm: str) -> None:
+        """Close the arm's journal."""
+        self._recorder.end_arm(arm)
+
+
+class WorkerOpener:
+    """Joins, from a worker, the server that the controller owns; the workers are the concurrency."""
+
+    def __init__(self, options: Options, run: RunDirectory, urls: Mapping[str, str]) -> None:
+        self._options = options
+        self._run = run
+        self._urls = urls
+
+    def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
+        """Connect to the arm; one prompt is in flight, and none ahead, since xdist decides who answers what."""
+        del order
+        url = self._urls.get(spec.arm)
+        settings = backend_settings(spec, self._options, self._run, prompts, print, url=url, concurrency=1)
+        return Engine(open_backend(spec, settings), (), prompts.__getitem__, window=1)
+
+    def close_arm(self, arm: str) -> None:
+        """Do nothing: the controller owns the journal."""

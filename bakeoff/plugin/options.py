@@ -1,0 +1,229 @@
+"""The command line of the suite: options, their defaults, and what they mean as one frozen value."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeVar
+
+import msgspec
+import pytest
+
+from bakeoff.errors import UsageProblem
+from bakeoff.records import Sampling
+from bakeoff.tracks import TRACKS
+from bakeoff.validity.gates import MinScore
+
+T = TypeVar("T")
+
+
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """All options of a run, read once. `limits`, `protocols`, `budgets` map a track, or `""` for all, to a value."""
+
+    models: tuple[str, ...]
+    limits: Mapping[str, int]
+    protocols: Mapping[str, str]
+    budgets: Mapping[str, int]
+    sampling: Sampling
+    seed: int
+    thinking: Literal["default", "on", "off"]
+    concurrency: int | None
+    image_reuse: bool
+    run_dir: str | None
+    resume: str | None
+    retry_errors: bool
+    min_scores: tuple[MinScore, ...]
+    max_truncated: float
+    max_errors: int
+    undecided: Literal["pass", "fail"]
+    fail_on_wrong: bool
+    llama_server: str | None
+    server_args: tuple[str, ...]
+    timeout_s: float
+
+
+RESUMED_FIELDS = (
+    *("model", "limit", "protocol", "max_tokens", "temperature", "top_k", "top_p", "min_p"),
+    *(
+        "repetition_penalty",
+        "seed",
+        "thinking",
+        "concurrency",
+        "no_image_reuse",
+        "llama_server",
+        "server_arg",
+        "timeout",
+    ),
+)
+"""Options that a resumed run takes over from the stored one where the command line is silent."""
+
+DEFAULTS: dict[str, Any] = {
+    "model": [],
+    "limit": [],
+    "protocol": [],
+    "max_tokens": [],
+    "temperature": 0.2,
+    "top_k": 50,
+    "top_p": 1.0,
+    "min_p": 0.0,
+    "repetition_penalty": None,
+    "seed": 0,
+    "thinking": "default",
+    "concurrency": None,
+    "no_image_reuse": False,
+    "llama_server": None,
+    "server_arg": [],
+    "timeout": 600.0,
+}
+"""Values of `RESUMED_FIELDS` where neither the command line nor a stored run says anything."""
+
+
+def add_options(parser: pytest.Parser) -> None:
+    """Add the group "bakeoff". Defaults are None so that a resumed run can tell silence from a choice."""
+    group = parser.getgroup("bakeoff", "vision-language models on local runtimes")
+
+    def add(flag: str, metavar: str | None, text: str, **more: Any) -> None:
+        name = "bakeoff_" + flag.removeprefix("--").replace("-", "_")
+        shown = {} if metavar is None else {"metavar": metavar}
+        group.addoption(flag, dest=name, help=text, **shown, **more)
+
+    add("--model", "NAME[,NAME]", "arms of the run; repeatable; default: the embedded pair", action="append")
+    add("--limit", "N|TRACK:N", "seeded, stratified sample of each track", action="append")
+    add("--protocol", "NAME|TRACK:NAME", "prompt protocol instead of the track's first", action="append")
+    add("--max-tokens", "N|TRACK:N", "token budget of an answer instead of the protocol's", action="append")
+    add("--temperature", "X", "default 0.2; 0 is greedy", type=float)
+    add("--top-k", "N", "default 50; 0 is off", type=int)
+    add("--top-p", "X", "default 1.0, which is off", type=float)
+    add("--min-p", "X", "default 0, which is off", type=float)
+    add("--repetition-penalty", "X", "default: none", type=float)
+    add("--seed", "N", "default 0; every sample's own seed follows from it", type=int)
+    add("--thinking", None, "what is asked of the chat template", choices=["default", "on", "off"])
+    add("--concurrency", "N", "prompts in flight per arm; default: the backend's own", type=int)
+    add("--no-image-reuse", None, "encode an image again for each of its samples", action="store_true", default=None)
+    group.addoption(
+        "--image-reuse", dest="bakeoff_no_image_reuse", action="store_false", help="encode an image once (the default)"
+    )
+    add("--run-dir", "DIR", "where the run goes; default: reports/<UTC time>-<4 hex>")
+    add("--resume", "DIR", "go on with a run; without DIR the newest unfinished one", nargs="?", const="")
+    add(
+        "--no-retry-errors", None, "with --resume: leave samples alone that errored", action="store_true", default=False
+    )
+    group.addoption(
+        "--retry-errors",
+        dest="bakeoff_no_retry_errors",
+        action="store_false",
+        help="with --resume: try samples again that errored (the default)",
+    )
+    add(
+        "--min-score", "TRACK[:METRIC]=X", "gate: the score must be at least X, a fraction", action="append", default=[]
+    )
+    add("--max-truncated", "PCT", "gate: at most this share of cut answers per arm and track; default 1", type=float)
+    add("--max-errors", "N", "gate: at most so many samples without a valid output; default 0", type=int, default=0)
+    add("--undecided", None, "what a gate without enough data does", choices=["pass", "fail"], default="fail")
+    add("--fail-on-wrong", None, "a wrong answer fails its test", action="store_true", default=False)
+    add("--llama-server", "PATH", "llama.cpp server to use; default: from PATH, else the bundled one")
+    add("--server-arg", "ARG", "one more argument for that server; repeatable", action="append")
+    add("--timeout", "S", "longest wait for one answer, in seconds; default 600", type=float)
+
+
+def raw_options(config: pytest.Config) -> dict[str, Any]:
+    """Return the options of `RESUMED_FIELDS` that the command line names, as plain JSON values."""
+    named = {field: config.getoption(f"bakeoff_{field}") for field in RESUMED_FIELDS}
+    return {field: value for field, value in named.items() if value is not None}
+
+
+def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
+    """Return the options: from the command line, else from the `stored` run, else the defaults.
+
+    Raises:
+        UsageProblem: when a value cannot be meant.
+    """
+    values = {**DEFAULTS, **stored, **raw_options(config)}
+
+    def get(name: str) -> Any:
+        return config.getoption(f"bakeoff_{name}")
+
+    sampling = Sampling(
+        temperature=_within("--temperature", values["temperature"], 0, 100),
+        top_k=int(_within("--top-k", values["top_k"], 0, 1_000_000)),
+        top_p=_within("--top-p", values["top_p"], 0, 1),
+        min_p=_within("--min-p", values["min_p"], 0, 1),
+        repetition_penalty=values["repetition_penalty"],
+    )
+    concurrency = values["concurrency"]
+    truncated = get("max_truncated")
+    return Options(
+        models=tuple(name for entry in values["model"] for name in _split(entry)),
+        limits=_per_track("--limit", values["limit"], _positive),
+        protocols=_per_track("--protocol", values["protocol"], str),
+        budgets=_per_track("--max-tokens", values["max_tokens"], _positive),
+        sampling=sampling,
+        seed=int(values["seed"]),
+        thinking=values["thinking"],
+        concurrency=None if concurrency is None else int(_within("--concurrency", concurrency, 1, 1024)),
+        image_reuse=not values["no_image_reuse"],
+        run_dir=get("run_dir"),
+        resume=get("resume"),
+        retry_errors=not get("no_retry_errors"),
+        min_scores=tuple(_gate("--min-score", text) for text in get("min_score")),
+        max_truncated=_within("--max-truncated", 1.0 if truncated is None else truncated, 0, 100) / 100,
+        max_errors=get("max_errors"),
+        undecided=get("undecided"),
+        fail_on_wrong=get("fail_on_wrong"),
+        llama_server=values["llama_server"],
+        server_args=tuple(values["server_arg"]),
+        timeout_s=_within("--timeout", values["timeout"], 0.1, 1e6),
+    )
+
+
+def for_track(values: Mapping[str, T], track: str) -> T | None:
+    """Return the value that holds for `track`: its own, else the one for all tracks, else None."""
+    return values.get(track, values.get(""))
+
+
+def _split(text: str) -> list[str]:
+    """Split a list of models at commas; `,mmproj=<file>` belongs to the name before it."""
+    names: list[str] = []
+    for part in text.split(","):
+        if part.startswith("mmproj=") and names:
+            names[-1] += f",{part}"
+        elif part.strip():
+            names.append(part.strip())
+    return names
+
+
+def _per_track(option: str, entries: Sequence[str], read: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for part in (part for entry in entries for part in str(entry).split(",") if part.strip()):
+        track, colon, value = part.strip().rpartition(":")
+        if colon and track not in TRACKS:
+            raise UsageProblem(f"{option} {part}: there is no track {track!r}; tracks: {', '.join(TRACKS)}")
+        try:
+            found[track] = read(value)
+        except ValueError as error:
+            raise UsageProblem(f"{option} {part}: {error}") from error
+    return found
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(f"{number} is not at least 1")
+    return number
+
+
+def _within(option: str, value: float, low: float, high: float) -> float:
+    if not low <= value <= high:
+        raise UsageProblem(f"{option} {value}: must lie between {low:g} and {high:g}")
+    return value
+
+
+def _gate(option: str, text: str) -> MinScore:
+    name, equals, bound = text.partition("=")
+    track, _, metric = name.partition(":")
+    try:
+        value = float(bound)
+    except ValueError:
+        value = -1.0
+    if not equals or not 0.0 <= value <= 1.0:
+        raise UsageProblem(f"{option} {text}: write {option} TRACK=X with X between 0 and 1, such as docvqa=0.85")
+    if track not in TRACKS:
+        raise UsageProblem(f"{option} {text}: there is no track {track!r}; tracks: {', '.join(TRACKS)}")
+    return MinScore(track=track, metric=metric or None, bound=value)

@@ -1,0 +1,113 @@
+"""What a session will ask: models and tracks of the options, and pytest's parameters made of them."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.errors import UsageProblem
+from bakeoff.evaluate import Asking, TrackPlan, prompt_of
+from bakeoff.models import DEFAULT_MODELS, ModelSpec, resolve_all
+from bakeoff.plugin.options import Options, for_track
+from bakeoff.records import Prompt, Record, Sample
+from bakeoff.tracks import TRACKS, load_samples
+from bakeoff.tracks.draw import draw
+
+
+class Case:
+    """One sample to be answered by one arm: the parameter of every benchmark test."""
+
+    __slots__ = ("_run", "arm", "sample")
+
+    def __init__(self, arm: str, sample: Sample, run: Callable[["Case"], Record]) -> None:
+        self.arm = arm
+        self.sample = sample
+        self._run = run
+
+    def check(self) -> Record:
+        """Get the answer, score it, record it.
+
+        A wrong answer is data and passes (unless `--fail-on-wrong`); a sample without a valid output fails.
+        """
+        return self._run(self)
+
+    def __repr__(self) -> str:
+        return f"{self.arm}-{self.sample.id}"
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """Arms in the order in which they run, and tracks in the order in which they were found."""
+
+    arms: tuple[ModelSpec, ...]
+    tracks: dict[str, TrackPlan]
+    asking: Asking
+
+    def parameters(self, track: str, run: Callable[[Case], Record]) -> list[Any]:
+        """Return pytest parameters of one track, each with its explicit id `<arm>-<sample id>`."""
+        samples = self.tracks[track].samples
+        return [
+            pytest.param(Case(spec.arm, sample, run), id=f"{spec.arm}-{sample.id}")
+            for spec in self.arms
+            for sample in samples
+        ]
+
+    def prompts(self) -> dict[str, Prompt]:
+        """Return the prompt of every sample, by sample id."""
+        return {s.id: prompt_of(s, plan, self.asking) for plan in self.tracks.values() for s in plan.samples}
+
+    def case_ids(self) -> dict[str, tuple[str, str, str]]:
+        """Return (arm, track, sample id) by the id of the parameter."""
+        return {
+            f"{spec.arm}-{sample.id}": (spec.arm, name, sample.id)
+            for spec in self.arms
+            for name, plan in self.tracks.items()
+            for sample in plan.samples
+        }
+
+
+def make_plan(options: Options, tracks: Iterable[str]) -> Plan:
+    """Resolve models and load the samples of `tracks`.
+
+    Raises:
+        UsageProblem: for an unknown model, track or protocol, for data that is not prepared, and for sample ids that
+            two tracks share.
+    """
+    names = tuple(dict.fromkeys(tracks))
+    for name in names:
+        if name not in TRACKS:
+            raise UsageProblem(f"a test module names the track {name!r}; tracks: {', '.join(TRACKS)}")
+    plans = {name: _track_plan(name, options) for name in names}
+    _refuse_shared_ids(plans)
+    return Plan(
+        arms=resolve_all(options.models or DEFAULT_MODELS),
+        tracks=plans,
+        asking=Asking(sampling=options.sampling, seed=options.seed, thinking=options.thinking),
+    )
+
+
+def _track_plan(name: str, options: Options) -> TrackPlan:
+    track = TRACKS[name]
+    wanted = for_track(options.protocols, name)
+    try:
+        protocol = track.protocol(wanted)
+    except KeyError as error:
+        known = ", ".join(p.name for p in track.protocols)
+        raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {known}") from error
+    samples = load_samples(track.folder())
+    stray = next((sample for sample in samples if sample.track != name), None)
+    if stray is not None:
+        raise UsageProblem(f"sample {stray.id!r} in {track.folder()} says it belongs to track {stray.track!r}")
+    limit = for_track(options.limits, name)
+    dimension = track.dimensions[0] if track.dimensions else None
+    drawn = samples if limit is None else draw(samples, limit, dimension=dimension, seed=options.seed)
+    budget = for_track(options.budgets, name) or protocol.max_tokens
+    return TrackPlan(track=track, protocol=protocol, max_tokens=budget, samples=drawn, prepared=len(samples))
+
+
+def _refuse_shared_ids(plans: dict[str, TrackPlan]) -> None:
+    owner: dict[str, str] = {}
+    for name, plan in plans.items():
+        for sample in plan.samples:
+            if owner.setdefault(sample.id, name) != name:
+                raise UsageProblem(f"tracks {owner[sample.id]} and {name} both have a sample {sample.id!r}")

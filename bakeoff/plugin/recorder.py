@@ -1,0 +1,169 @@
+"""Owns the run directory: what the controller, or a session without workers, does and a worker never does."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.environment import environment
+from bakeoff.errors import RunMismatch
+from bakeoff.evaluate import arm_fingerprint
+from bakeoff.journal import Journal, JournalContent
+from bakeoff.models import ModelSpec
+from bakeoff.plugin.planning import Plan
+from bakeoff.records import Session, to_line
+from bakeoff.runs import (
+    ArmManifest,
+    Manifest,
+    RunDirectory,
+    Selection,
+    TrackManifest,
+    answered_ids,
+    check_fingerprint,
+    utc_now,
+)
+
+
+class Recorder:
+    """Writes one run: manifest, selection, journals. Nothing is on disk before `open`.
+
+    Raises:
+        UsageProblem: when the run is being written by another process or cannot be read.
+    """
+
+    def __init__(self, config: pytest.Config, run: RunDirectory, plan: Plan, options: Mapping[str, Any]) -> None:
+        self.run = run
+        self.plan = plan
+        self.is_open = False
+        self._config = config
+        self._options = options
+        self._journals: dict[str, Journal] = {}
+        stored = run.exists()
+        self.manifest = run.manifest() if stored else self._new_manifest()
+        self.stored: dict[str, JournalContent] = run.journals() if stored else {}
+        self.stored_selection: Selection = run.selection()
+        for spec in plan.arms:
+            self._check_settled_inputs(spec)
+
+    def answered(self, *, retry_errors: bool) -> dict[str, frozenset[str]]:
+        """Return by arm the samples that a resumed session leaves alone."""
+        return {
+            arm: answered_ids(content) if retry_errors else frozenset(content.records)
+            for arm, content in self.stored.items()
+        }
+
+    def attempts(self) -> dict[str, dict[str, int]]:
+        """Return by arm how often the samples that errored were tried before."""
+        return {
+            arm: {r.sample_id: r.attempt for r in content.records.values() if r.status == "error"}
+            for arm, content in self.stored.items()
+        }
+
+    def open(self, selection: Selection) -> None:
+        """Write manifest and selection; a resumed run's selection grows and never shrinks."""
+        self.run.lock()
+        self.is_open = True
+        self.run.write_manifest(self.manifest)
+        self.add_selection(selection)
+
+    def add_selection(self, selection: Selection) -> None:
+        """Add samples to what belongs to the run."""
+        merged = {
+            arm: {t: dict.fromkeys(ids) for t, ids in tracks.items()} for arm, tracks in self.run.selection().items()
+        }
+        for arm, tracks in selection.items():
+            for track, ids in tracks.items():
+                merged.setdefault(arm, {}).setdefault(track, {}).update(dict.fromkeys(ids))
+        self.run.write_selection({arm: {t: list(ids) for t, ids in tracks.items()} for arm, tracks in merged.items()})
+
+    def begin_arm(
+        self, spec: ModelSpec, identity: Mapping[str, Any], load_s: float, settings: Mapping[str, Any]
+    ) -> None:
+        """Write down who answers, open its journal, and mark the beginning of a session.
+
+        Raises:
+            RunMismatch: when the stored run was made with other inputs.
+        """
+        tracks = self.plan.tracks.values()
+        inputs = arm_fingerprint(spec.backend, identity, self.plan.asking, tracks)
+        stored = self.manifest.arms.get(spec.arm)
+        if stored is not None and stored.fingerprint:
+            shared = {k: v for k, v in stored.fingerprint.items() if k in inputs or not k.startswith("tracks.")}
+            known = {k: v for k, v in inputs.items() if k in shared or not k.startswith("tracks.")}
+            check_fingerprint(shared, known, where=self.run.path, arm=spec.arm)
+            inputs = {**stored.fingerprint, **inputs}
+        arm = ArmManifest(
+            model=spec.name,
+            backend=spec.backend,
+            identity=dict(identity),
+            settings=dict(settings),
+            fingerprint=inputs,
+        )
+        self.manifest = msgspec.structs.replace(self.manifest, arms={**self.manifest.arms, spec.arm: arm})
+        self.run.write_manifest(self.manifest)
+        base = {name: value for name, value in inputs.items() if not name.startswith("tracks.")}
+        self._journals[spec.arm] = self.run.open_journal(spec.arm, base)
+        self._mark(spec.arm, Session(event="start", at=utc_now(), loaded_s=load_s))
+
+    def append(self, arm: str, line: str) -> None:
+        """Write one finished record."""
+        self._journals[arm].append(line)
+
+    def end_arm(self, arm: str) -> None:
+        """Mark the end of a session and close the journal."""
+        journal = self._journals.pop(arm, None)
+        if journal is not None:
+            journal.append(to_line(Session(event="end", at=utc_now())))
+            journal.close()
+
+    def close(self) -> None:
+        """Close every journal; the lock stays until `release`, so that the report is written under it."""
+        for arm in tuple(self._journals):
+            self.end_arm(arm)
+
+    def release(self) -> None:
+        """Let other processes write to the run."""
+        self.run.unlock()
+        self.is_open = False
+
+    def _mark(self, arm: str, session: Session) -> None:
+        self._journals[arm].append(to_line(session))
+
+    def _check_settled_inputs(self, spec: ModelSpec) -> None:
+        """Refuse early, before a model is loaded, what will not fit the stored run."""
+        stored = self.manifest.arms.get(spec.arm)
+        if stored is None or not stored.fingerprint:
+            return
+        known = {
+            **self.plan.asking.inputs(),
+            **{name: value for plan in self.plan.tracks.values() for name, value in plan.inputs().items()},
+        }
+        if stored.model != spec.name:
+            raise RunMismatch("model", stored.model, spec.name, f"Arm {spec.arm} of {self.run.path} is another model.")
+        shared = {name: value for name, value in stored.fingerprint.items() if name in known}
+        current = {name: value for name, value in known.items() if name in shared}
+        check_fingerprint(shared, current, where=self.run.path, arm=spec.arm)
+
+    def _new_manifest(self) -> Manifest:
+        return Manifest(
+            run=self.run.name,
+            created=utc_now(),
+            argv=tuple(self._config.invocation_params.args),
+            options=dict(self._options),
+            environment=environment(),
+            tracks={
+                name: TrackManifest(
+                    version=plan.track.version,
+                    dataset=plan.track.dataset,
+                    revision=plan.track.revision,
+                    protocol=plan.protocol.name,
+                    max_tokens=plan.max_tokens,
+                    full=plan.track.full or plan.prepared,
+                    prepared=plan.prepared,
+                    samples_sha256=plan.samples_sha256,
+                )
+                for name, plan in self.plan.tracks.items()
+            },
+            arms={spec.arm: ArmManifest(model=spec.name, backend=spec.backend) for spec in self.plan.arms},
+        )

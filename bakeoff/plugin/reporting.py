@@ -1,0 +1,81 @@
+"""What people see of a run: outcomes while it goes, gates, files and the table at its end.
+
+Registered where the run directory is owned: in the controller, or in a session without workers.
+"""
+
+import pytest
+
+from bakeoff.plugin.options import Options
+from bakeoff.plugin.recorder import Recorder
+from bakeoff.report import Results, build, terminal_table
+from bakeoff.runs import pretty_json, write_atomically
+from bakeoff.validity.gates import GateResult, check_gates
+
+
+class Reporting:
+    """Takes finished records in, and gives gates, reports and the exit code out."""
+
+    def __init__(self, options: Options, recorder: Recorder) -> None:
+        self.resumed = 0
+        self._options = options
+        self._recorder = recorder
+        self._results: Results | None = None
+        self._gates: tuple[GateResult, ...] = ()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Append the record that came with a report; the line is not kept on the report, which lives to the end."""
+        line = report.__dict__.pop("bakeoff_line", None)
+        if line is not None:
+            self._recorder.append(report.__dict__["bakeoff_arm"], line)
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
+        """Close the journals, hold the gates, build the reports, set the exit code."""
+        if not self._recorder.is_open:
+            return
+        self._recorder.close()
+        try:
+            self._gates = check_gates(
+                self._recorder.run,
+                self._options.min_scores,
+                max_truncated=self._options.max_truncated,
+                max_errors=self._options.max_errors,
+            )
+            gates = [{"gate": g.gate, "outcome": g.outcome, "detail": g.detail} for g in self._gates]
+            write_atomically(self._recorder.run.path / "gates.json", pretty_json(gates))
+            self._results = build(self._recorder.run)
+        finally:
+            self._recorder.release()
+        session.exitstatus = self._exit_status(exitstatus)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the table, the gates, and where the report lies."""
+        if self._results is None:
+            return
+        write = terminalreporter.write_line
+        terminalreporter.section("bakeoff", sep="=", bold=True)
+        if self.resumed:
+            write(f"resumed: {self.resumed} samples were already recorded")
+        write(terminal_table(self._results))
+        for gate in self._gates:
+            write(f"gate {gate.gate}: {gate.outcome}: {gate.detail}", red=gate.outcome != "pass")
+        write(f"report: {self._recorder.run.path / 'report.html'}")
+
+    def _exit_status(self, status: int | pytest.ExitCode) -> int | pytest.ExitCode:
+        if status == pytest.ExitCode.NO_TESTS_COLLECTED and self.resumed:
+            status = pytest.ExitCode.OK
+        has_failed = any(gate.fails(self._options.undecided) for gate in self._gates)
+        if status == pytest.ExitCode.OK and has_failed:
+            return pytest.ExitCode.TESTS_FAILED
+        return status
+
+
+def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, object] | None:
+    """Give wrong and truncated answers a word of their own; they passed as tests."""
+    outcome = getattr(report, "bakeoff_outcome", None)
+    if getattr(report, "when", None) != "call" or not report.passed:
+        return None
+    if outcome == "wrong":
+        return "wrong", "w", ("WRONG", {"yellow": True})
+    if outcome == "truncated":
+        return "truncated", "t", ("TRUNCATED", {"yellow": True})
+    return None

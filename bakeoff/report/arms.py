@@ -1,0 +1,35 @@
+"""What a reader calls an arm: its runtime, its mark, its precision as the name states it."""
+
+import re
+
+RUNTIMES = {
+    "mlx": "MLX",
+    "gguf": "llama.cpp",
+    "coreai": "Core AI",
+    "openai": "OpenAI-compatible server",
+    "litert": "LiteRT-LM",
+    "hf": "Transformers",
+    "fake": "scripted",
+}
+MARKS = {"mlx": "mlx", "gguf": "gguf", "coreai": "coreai"}
+"""Backend -> mark (colour and shape). Others take the ring, then the cross: there is no fourth hue."""
+
+_PRECISION = re.compile(r"(?i)(?:bf|fp|f)(16|32)|(?:int|q)-?([2-8])|([2-8])-?bit")
+
+
+def runtime(backend: str) -> str:
+    """Return the runtime's name in words."""
+    return RUNTIMES.get(backend, backend)
+
+
+def marks(backends: tuple[str, ...]) -> dict[str, str]:
+    """Return the mark of each backend; the first unknown one is a ring, all further ones are crosses."""
+    unknown = [backend for backend in dict.fromkeys(backends) if backend not in MARKS]
+    others = {backend: "cross" if position else "ring" for position, backend in enumerate(unknown)}
+    return {backend: MARKS.get(backend) or others[backend] for backend in backends}
+
+
+def precision(model: str) -> int | None:
+    """Return the bits per weight that a model's name states, for pairing like with like. It is not printed."""
+    found = _PRECISION.findall(model)
+    return int("".join(found[-1])) if found else None

@@ -1,0 +1,125 @@
+"""`report.md`: headline, verdicts, scores and groups for a pull request or a diff. The same words as the page."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from bakeoff.report import numbers, tables, verdicts
+from bakeoff.report.checks import LABELS, named_checks
+from bakeoff.report.grid import Cell, Column, score_grid
+from bakeoff.report.page import command, title
+from bakeoff.report.reading import Run
+from bakeoff.report.results import Results
+from bakeoff.report.visible import visible_line
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
+
+
+def render_markdown(run: Run, results: Results) -> str:
+    """Return the report as Markdown."""
+    parts = [
+        f"# {_text(title(results))}",
+        f"Run {_text(results.run)}, {_text(results.state)}. {numbers.instant(results.created)}.",
+        "## What this run shows",
+        *_verdicts(results),
+        "## May it be compared",
+        f"Badge: **{results.validity.badge}**. " + _text(" · ".join(results.validity.reasons)),
+        _table(
+            ("Check", "State", "Reason"),
+            ((LABELS[name], check.state, check.reason) for name, check in named_checks(results.validity).items()),
+        ),
+        "## Scores",
+        _scores(results),
+        *_groups(results),
+        "## Paired differences",
+        *_differences(run, results),
+        "## Time and memory",
+        _table(*tables.time_table(results)),
+        "## Run health",
+        _table(*tables.health_table(results)),
+    ]
+    if results.gates:
+        gates = ((gate.gate, gate.outcome, gate.detail) for gate in results.gates)
+        parts += ["## Gates", _table(("Gate", "Outcome", "Detail"), gates)]
+    parts += ["## How to repeat", _code(command(results))]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _verdicts(results: Results) -> list[str]:
+    leading = verdicts.leading(results.comparisons)
+    if not leading:
+        return [_text(results.headline)]
+    lines = [
+        f"* **{verdicts.SYMBOLS[c.verdict]} {tables.word_text(c)}** {_text(c.sentence)}  \n  {_text(c.evidence)}"
+        for c in leading
+    ]
+    return ["\n".join(lines)]
+
+
+def _scores(results: Results) -> str:
+    grid = score_grid(results)
+    if not grid.rows or not grid.columns:
+        return "No arm of this run has a track yet."
+    heads = ("Arm", *(_head(column) for column in grid.columns), "Samples/min", "Peak memory")
+    rows = ((row.arm, *(_cell(cell) for cell in row.cells), row.speed, row.memory) for row in grid.rows)
+    return _table(heads, rows)
+
+
+def _head(column: Column) -> str:
+    return f"{column.title} ({column.metric}; n {column.n}{', ' + column.scope if column.scope else ''})"
+
+
+def _cell(cell: Cell) -> str:
+    value = cell.void or f"{cell.value} ({cell.interval})"
+    return "; ".join((value, *(flag.text for flag in cell.flags)))
+
+
+def _groups(results: Results) -> list[str]:
+    parts: list[str] = []
+    for table in tables.group_tables(results):
+        rows = (
+            (value, *(f"{cell.value}{' (' + cell.interval + ')' if cell.interval else ''}" for cell in cells))
+            for value, cells in table.rows
+        )
+        parts += [f"### {_text(table.title)}, {_text(table.dimension)}", _table((table.dimension, *table.arms), rows)]
+    return parts
+
+
+def _differences(run: Run, results: Results) -> list[str]:
+    parts: list[str] = []
+    for forest in tables.forests(results, run.margin_pp):
+        rows = (
+            (
+                f"{row.a} vs {row.b}",
+                row.lost_gained,
+                row.identical,
+                f"{row.difference} ({row.interval})" if row.interval else row.difference,
+                f"{row.symbol} {row.word}",
+                row.reason or "",
+            )
+            for _, found in forest.groups
+            for row in found
+        )
+        heads = ("Comparison", "Lost / gained", "Same output", "Difference, pp (95%)", "Verdict", "Reason")
+        parts += [f"### {_text(forest.title)}", _table(heads, rows)]
+    return parts or ["No two arms of this run share a track."]
+
+
+def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    found = [[_text(cell) for cell in row] for row in rows]
+    if not found:
+        return ""
+    rule = ["---", *("---:" for _ in heads[1:])]
+    return "\n".join(f"| {' | '.join(row)} |" for row in ([_text(head) for head in heads], rule, *found))
+
+
+def _text(text: str) -> str:
+    """Return any text as literal Markdown on one line."""
+    return _SPECIAL.sub(r"\\\1", visible_line(text))
+
+
+def _code(text: str) -> str:
+    """Return any text as a code block with a fence that does not occur in it."""
+    line = visible_line(text)
+    longest = max((len(run) for run in re.findall("`+", line)), default=0)
+    fence = "`" * max(longest + 1, 3)
+    return f"{fence}\n{line}\n{fence}"

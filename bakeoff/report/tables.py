@@ -1,0 +1,254 @@
+"""The tables below the grid: time, differences, groups, health, identity. Only text leaves this module."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from bakeoff.report import numbers, verdicts
+from bakeoff.report.arms import marks
+from bakeoff.report.charts import Axis, Strip, forest_axis, forest_strip
+from bakeoff.report.grid import ordered_arms, tracks_of
+from bakeoff.report.measuring import natural
+from bakeoff.report.reading import Run
+from bakeoff.report.results import Comparison, GroupResult, Relation, Results
+from bakeoff.report.visible import shortened
+
+RELATIONS: dict[Relation, str] = {
+    "other runtime": "Same precision, other runtime",
+    "same runtime": "Same runtime, other weights",
+    "other": "Other runtime and other weights",
+}
+_MOST_ERRORS = 20
+_LONGEST_MESSAGE = 600
+
+
+class ForestRow(msgspec.Struct, frozen=True, kw_only=True):
+    """One comparison; `strip` is None when there is no verdict, and `reason` says why."""
+
+    a: str
+    b: str
+    mark: str
+    lost_gained: str
+    identical: str
+    difference: str
+    interval: str
+    strip: Strip | None
+    reason: str | None
+    symbol: str
+    word: str
+    kind: str
+    p: str
+
+
+class Forest(msgspec.Struct, frozen=True, kw_only=True):
+    """The differences on one track, by relation of the arms."""
+
+    track: str
+    title: str
+    axis: Axis
+    groups: tuple[tuple[str, tuple[ForestRow, ...]], ...]
+
+
+class GroupCell(msgspec.Struct, frozen=True, kw_only=True):
+    """One arm in one group."""
+
+    arm: str
+    value: str
+    interval: str
+    n: str
+
+
+class GroupTable(msgspec.Struct, frozen=True, kw_only=True):
+    """One dimension of one track: rows are its values, columns are arms."""
+
+    track: str
+    title: str
+    dimension: str
+    arms: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[GroupCell, ...]], ...]
+
+
+class Errors(msgspec.Struct, frozen=True, kw_only=True):
+    """Errors of one arm that say the same."""
+
+    arm: str
+    track: str
+    kind: str
+    message: str
+    count: str
+    samples: str
+
+
+Table = tuple[tuple[str, ...], tuple[tuple[str, ...], ...]]
+"""Heads and rows; the first column names the row."""
+
+
+def word_kind(comparison: Comparison) -> str:
+    """Return the look of a verdict: one CSS class per word."""
+    return comparison.verdict.replace(" ", "-")
+
+
+def word_text(comparison: Comparison) -> str:
+    """Return the verdict's word as shown."""
+    return verdicts.SHOWN[comparison.verdict] + (", beyond margin" if comparison.beyond_margin else "")
+
+
+def forests(results: Results, margin: float) -> tuple[Forest, ...]:
+    """Return one forest per track that has comparisons."""
+    mark_of = marks(tuple(arm.backend for arm in ordered_arms(results).values()))
+    found: list[Forest] = []
+    for track, tracks in tracks_of(results).items():
+        comparisons = [comparison for comparison in results.comparisons if comparison.track == track]
+        if not comparisons:
+            continue
+        groups = tuple(
+            (title, tuple(_forest_row(c, comparisons, margin, mark_of[results.arms[c.a].backend]) for c in chosen))
+            for relation, title in RELATIONS.items()
+            if (chosen := [comparison for comparison in comparisons if comparison.relation == relation])
+        )
+        axis = forest_axis(comparisons, margin)
+        found.append(Forest(track=track, title=tracks[0].title, axis=axis, groups=groups))
+    return tuple(found)
+
+
+def _forest_row(comparison: Comparison, all_of_track: Sequence[Comparison], margin: float, mark: str) -> ForestRow:
+    diff, interval = numbers.difference(comparison.diff_pp, comparison.ci95_pp, margin)
+    has_verdict = comparison.ci95_pp is not None
+    return ForestRow(
+        a=comparison.a,
+        b=comparison.b,
+        mark=mark,
+        lost_gained=f"{numbers.count(comparison.lost)} / {numbers.count(comparison.gained)}",
+        identical=numbers.counted(comparison.identical, comparison.n) if comparison.n else numbers.NO_DATA,
+        difference=diff if has_verdict else numbers.NO_DATA,
+        interval=interval if has_verdict else "",
+        strip=forest_strip(comparison, all_of_track, margin),
+        reason=comparison.reason,
+        symbol=verdicts.SYMBOLS[comparison.verdict],
+        word=word_text(comparison),
+        kind=word_kind(comparison),
+        p=numbers.p_value(comparison.p),
+    )
+
+
+def group_tables(results: Results) -> tuple[GroupTable, ...]:
+    """Return one table per track and dimension that has more than one value."""
+    arms = ordered_arms(results)
+    tables: list[GroupTable] = []
+    for track, found in tracks_of(results).items():
+        for dimension in dict.fromkeys(name for result in found for name in result.groups):
+            values = sorted({v for result in found for v in result.groups.get(dimension, {})}, key=natural)
+            having = tuple(name for name, arm in arms.items() if track in arm.tracks)
+            rows = tuple(
+                (
+                    value,
+                    tuple(_group_cell(a, arms[a].tracks[track].groups.get(dimension, {}).get(value)) for a in having),
+                )
+                for value in values
+            )
+            tables.append(GroupTable(track=track, title=found[0].title, dimension=dimension, arms=having, rows=rows))
+    return tuple(tables)
+
+
+def _group_cell(arm: str, group: GroupResult | None) -> GroupCell:
+    if group is None or group.value is None:
+        return GroupCell(arm=arm, value=numbers.NO_DATA, interval="", n="")
+    is_count = group.right is not None and group.n < numbers.FEW
+    has_interval = group.ci95 is not None and group.n >= numbers.TOO_FEW_FOR_AN_INTERVAL
+    return GroupCell(
+        arm=arm,
+        value=numbers.counted(group.right, group.n) if is_count else numbers.score(group.value, group.n),
+        interval=numbers.score_interval(group.ci95, group.n) if has_interval else "",
+        n="" if is_count else f"n {numbers.count(group.n)}",
+    )
+
+
+def time_table(results: Results) -> Table:
+    """Return what each arm cost in time and memory."""
+    head = ("Arm", "Samples/min", "At work", "Loading", "First token", "Tokens/s", "Peak memory")
+    rows = tuple(
+        (
+            name,
+            numbers.per_minute(arm.samples_per_s),
+            numbers.duration(arm.wall_s),
+            numbers.duration(arm.load_s),
+            numbers.latency(arm.ttft_s_median),
+            numbers.tokens_per_s(arm.decode_tps_median),
+            numbers.memory(arm.peak_memory_bytes),
+        )
+        for name, arm in ordered_arms(results).items()
+    )
+    return head, rows
+
+
+def health_table(results: Results) -> Table:
+    """Return what went wrong or unread, by arm and track."""
+    head = ("Arm", "Track", "Selected", "Answered", "Cut off", "Unparsed", "Errors", "Retried")
+    rows = tuple(
+        (
+            name,
+            track.title,
+            numbers.count(track.selected),
+            numbers.count(track.n),
+            numbers.count(track.truncated),
+            numbers.count(track.unparsed),
+            numbers.count(track.errors),
+            numbers.count(track.retried),
+        )
+        for name, arm in ordered_arms(results).items()
+        for track in arm.tracks.values()
+    )
+    return head, rows
+
+
+def error_list(run: Run) -> tuple[tuple[Errors, ...], int]:
+    """Return the errors that are there now, the same ones together, and how many kinds are left out."""
+    found: dict[tuple[str, str, str, str], list[str]] = {}
+    for arm in run.arms.values():
+        for track, records in arm.records.items():
+            for record in records:
+                if record.status == "error":
+                    kind, text = (record.error.type, record.error.message) if record.error else ("error", "")
+                    found.setdefault((arm.name, track, kind, text), []).append(record.sample_id)
+    errors = tuple(
+        Errors(
+            arm=arm,
+            track=track,
+            kind=kind,
+            message=shortened(text, _LONGEST_MESSAGE),
+            count=numbers.count(len(ids)),
+            samples=", ".join(ids[:5]) + (f" and {len(ids) - 5} more" if len(ids) > 5 else ""),  # noqa: PLR2004 -- a line
+        )
+        for (arm, track, kind, text), ids in found.items()
+    )
+    return errors[:_MOST_ERRORS], max(len(errors) - _MOST_ERRORS, 0)
+
+
+def flattened(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    """Return nested values as dotted names and text, in the order they came."""
+    return tuple(_flat(values, prefix))
+
+
+def _flat(values: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
+    for name, value in values.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _plain(value)
+
+
+def _plain(value: Any) -> str:
+    match value:
+        case None:
+            return "not known"
+        case bool():
+            return "yes" if value else "no"
+        case int() | float():
+            return str(value).replace("-", numbers.MINUS)
+        case list() | tuple():
+            return ", ".join(_plain(item) for item in value) or "none"
+        case dict():
+            return "none"
+        case _:
+            return str(value)

@@ -1,0 +1,19 @@
+(function () {
+  "use strict";
+  var root = document.documentElement, button = document.getElementById("theme");
+  var names = ["auto", "light", "dark"], now = "auto";
+  function show(name) {
+    now = name;
+    if (name === "auto") { root.removeAttribute("data-theme"); } else { root.setAttribute("data-theme", name); }
+    button.textContent = "Theme: " + name;
+  }
+  try { var kept = localStorage.getItem("bakeoff-theme"); if (names.indexOf(kept) > 0) { show(kept); } } catch (e) { /* blocked storage */ }
+  button.hidden = false;
+  button.addEventListener("click", function () {
+    show(names[(names.indexOf(now) + 1) % names.length]);
+    try { localStorage.setItem("bakeoff-theme", now); } catch (e) { /* blocked storage */ }
+  });
+  window.addEventListener("beforeprint", function () {
+    document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
+  });
+})();

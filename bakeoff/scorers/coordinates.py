@@ -1,0 +1,181 @@
+"""Reads the first box or point from an answer, in the numbers it is written in.
+
+JSON comes first, then a few written patterns; the first candidate counts, never the best one, and no reading depends
+on the target. A range that a prompt echoes (`[0, 1000]`), percentages, fractions, numbers with units, and a box that
+was cut before its fourth number are not coordinates.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator
+
+import msgspec
+
+from bakeoff.geometry import Box, Frame, Point
+from bakeoff.scorers.json_values import Json, Number, read_values
+from bakeoff.text import fold_answer, without_fences
+
+_LIST_KEYS = frozenset(
+    (
+        *("bbox_2d", "bbox", "box", "box_2d", "bounding_box", "boundingbox", "rect", "coordinates"),
+        *("point_2d", "point", "click", "click_point", "position", "center", "coordinate"),
+    )
+)
+_BOX_KEYS = (("x1", "y1", "x2", "y2"), ("xmin", "ymin", "xmax", "ymax"), ("left", "top", "right", "bottom"))
+_POINT_KEYS = (("x", "y"),)
+_ECHOES = {(0.0, 1000.0), (0.0, 999.0), (0.0, 1.0)}
+
+_N = r"([-+]?(?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][-+]?[0-9]++)?)"
+_GAP = r"(?:\s*+[,;]\s*+|\s++)"
+_PAIR = rf"[\[({{]\s*+{_N}{_GAP}{_N}\s*+[\])}}]"
+_NEXT = r"\s*+(?:[,;]\s*+)?+"
+
+
+def _named(*names: str) -> str:
+    """Return a pattern of `name = number` for each name in turn."""
+    return _NEXT.join(
+        rf"(?<![A-Za-z0-9_])[\"']?{name}[\"']?\s*+[=:]\s*+{_N}(?![0-9.]*+\s*+(?:[%/]|px))" for name in names
+    )
+
+
+_BOX_PATTERNS = (
+    re.compile(rf"[\[({{]\s*+{_N}{_GAP}{_N}{_GAP}{_N}{_GAP}{_N}\s*+[\])}}]"),
+    re.compile(rf"{_PAIR}\s*+(?:(?:,|to\b)\s*+)?+{_PAIR}"),
+    re.compile(_named("x1", "y1", "x2", "y2"), re.IGNORECASE),
+)
+_POINT_PATTERNS = (re.compile(_named("x", "y"), re.IGNORECASE), re.compile(_PAIR))
+_BARE_BOX = re.compile(rf"{_N}{_GAP}{_N}{_GAP}{_N}{_GAP}{_N}")
+_BARE_POINT = re.compile(rf"{_N}{_GAP}{_N}")
+_WRAPPING = " \t\r\n\"'`*_$"
+
+
+class Coordinates(msgspec.Struct, frozen=True):
+    """Four numbers of a box or two of a point, as written; `is_decimal` when each has a decimal point."""
+
+    values: tuple[float, ...]
+    is_decimal: bool
+
+    @property
+    def is_box(self) -> bool:
+        """True for a box, False for a point."""
+        return len(self.values) == 4  # noqa: PLR2004 -- x1, y1, x2, y2
+
+    def in_frame(self, frame: Frame) -> tuple[float, ...]:
+        """Return the numbers in the frame the prompt asked for.
+
+        One exception to "as declared": under 0 to 1000, numbers from 0 to 1 that all have a decimal point are read
+        as fractions. `[0, 0, 1, 1]` stays a tiny box.
+        """
+        if frame == "norm1000" and self.is_decimal and all(0.0 <= value <= 1.0 for value in self.values):
+            return tuple(value * 1000.0 for value in self.values)
+        return self.values
+
+    def box_in(self, frame: Frame) -> Box:
+        """Return the four numbers of a box in `frame`."""
+        x1, y1, x2, y2 = self.in_frame(frame)
+        return x1, y1, x2, y2
+
+    def point_in(self, frame: Frame) -> Point:
+        """Return the two numbers of a point in `frame`."""
+        x, y = self.in_frame(frame)
+        return x, y
+
+    def __str__(self) -> str:
+        return "[" + ", ".join(f"{value:.10g}" for value in self.values) + "]"
+
+
+def read_coordinates(output: str, *, boxes_only: bool = False) -> Coordinates | None:
+    """Return the first candidate in `output`, or None; `boxes_only` looks past points."""
+    text = without_fences(fold_answer(output))
+
+    def is_wanted(found: Coordinates | None) -> bool:
+        return found is not None and (found.is_box or not boxes_only)
+
+    for value in read_values(text):
+        for found in _walk(value):
+            if is_wanted(found):
+                return found
+    bare = text.lstrip(_WRAPPING).rstrip(_WRAPPING + ".,;")
+    return _earliest(text, _BOX_PATTERNS, bare, _BARE_BOX) or (
+        None if boxes_only else _earliest(text, _POINT_PATTERNS, bare, _BARE_POINT)
+    )
+
+
+def _walk(value: Json) -> Iterator[Coordinates]:
+    """Yield the candidates inside a JSON value in document order."""
+    if isinstance(value, list):
+        found = _from_list(value)
+        if found is not None:
+            yield found
+            return
+        for item in value:
+            yield from _walk(item)
+    elif isinstance(value, dict):
+        yield from _walk_object(value)
+
+
+def _walk_object(value: dict[str, Json]) -> Iterator[Coordinates]:
+    """Yield the candidates of a JSON object; key case is ignored."""
+    keys = {key.lower(): key for key in value}
+    groups = {group[0]: group for group in (*_BOX_KEYS, *_POINT_KEYS) if all(name in keys for name in group)}
+    has_coordinates = bool(groups) or not _LIST_KEYS.isdisjoint(keys)
+    for name, key in keys.items():
+        item = value[key]
+        if name in groups:
+            found = _from_numbers([value[keys[part]] for part in groups[name]])
+            if found is not None:
+                yield found
+        elif isinstance(item, list) and name not in _LIST_KEYS and has_coordinates and _from_list(item) is not None:
+            continue  # such as the size of the image beside its box
+        else:
+            yield from _walk(item)
+
+
+def _from_list(items: list[Json]) -> Coordinates | None:
+    """Read four numbers or two pairs as a box, two numbers as a point."""
+    pairs = [item for item in items if isinstance(item, list)]
+    if len(items) == len(pairs) == 2:  # noqa: PLR2004 -- two corners
+        corners = [_from_numbers(pair, is_corner=True) for pair in pairs]
+        if all(corner is not None and not corner.is_box for corner in corners):
+            return _from_numbers([*pairs[0], *pairs[1]])
+        return None
+    return _from_numbers(items)
+
+
+def _from_numbers(items: list[Json], *, is_corner: bool = False) -> Coordinates | None:
+    """Read four finite numbers as a box or two as a point that is no echo of a range."""
+    numbers = [item for item in items if isinstance(item, Number)]
+    if len(numbers) != len(items) or len(items) not in {2, 4}:
+        return None
+    return _checked([number.text for number in numbers], is_corner=is_corner)
+
+
+def _checked(texts: list[str], *, is_corner: bool = False) -> Coordinates | None:
+    """Return the numbers of `texts` unless one is not finite or they echo a range."""
+    values = tuple(float(text) for text in texts)
+    if not all(math.isfinite(value) for value in values) or (values in _ECHOES and not is_corner):
+        return None
+    return Coordinates(values, all("." in text for text in texts))
+
+
+def _earliest(
+    text: str, patterns: tuple[re.Pattern[str], ...], bare: str, whole: re.Pattern[str]
+) -> Coordinates | None:
+    """Return the candidate that begins first in `text`, or the one that `bare` text consists of."""
+    found: list[tuple[int, Coordinates]] = []
+    for pattern in patterns:
+        hit = next(_hits(pattern.finditer, text), None)
+        if hit is not None:
+            found.append(hit)
+    if found:
+        return min(found, key=lambda hit: hit[0])[1]
+    match = whole.fullmatch(bare)
+    return _checked(list(match.groups())) if match else None
+
+
+def _hits(finditer: Callable[[str], Iterator[re.Match[str]]], text: str) -> Iterator[tuple[int, Coordinates]]:
+    """Yield position and coordinates of each match that is a candidate."""
+    for match in finditer(text):
+        found = _checked(list(match.groups()))
+        if found is not None:
+            yield match.start(), found

@@ -1,0 +1,157 @@
+"""Finds option letters in an answer: declared, as a leading label, or standing alone.
+
+A letter is a capital or, where the text around it leaves no doubt, a small one. "A" and "I" before a word in small
+letters are an article and a pronoun. Patterns read folded text and are linear in its length.
+"""
+
+import re
+
+_NOT_GLUED = r"(?![A-Za-z0-9\u00c0-\u024f]|['\u2019][A-Za-z]|_[A-Za-z0-9])"
+_NOT_AFTER = r"(?<![A-Za-z0-9'\u2019\u00c0-\u024f])(?<![A-Za-z0-9]_)"
+_OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
+_NO_ARTICLE = r"(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+_MARKS = r"[\s\"'`*_\u201c\u201d\u2018\u2019]"
+_CONNECTOR = rf"(?:{_MARKS}*+(?:[,/&+|;\u3001]|\b(?:or|and)\b|\u6216|\u548c)){{1,3}}+{_MARKS}*+"
+_BRACKETED_LETTER = rf"{_OPEN}\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
+
+_LINK = (
+    r"(?i:is|are|was|would|should|must|be|option|choice|the|letter|correct|definitely|clearly|therefore|thus|probably)"
+    r"(?![A-Za-z])|[:=]|\u662f|\u4e3a|\u5e94\u4e3a"
+)
+_CUE = (
+    r"(?:(?<![A-Za-z])(?i:answers?|choose|pick|select|go\s++with)(?![A-Za-z])"
+    r"|\u7b54\u6848|\u6545\u9009|\u5e94\u9009|\u9009\u62e9|\u9009)"
+)
+_DECLARED = re.compile(
+    rf"{_CUE}(?:{_MARKS}++|{_LINK})*+"
+    rf"(?:(?<=[\"'\u201c\u2018])(?P<quoted>[A-Za-z]){_NOT_GLUED}"
+    rf"|{_OPEN}\s*+(?P<bracketed>[A-Za-z]){_NOT_GLUED}"
+    rf"|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}"
+    rf"|(?P<small>[a-z])(?=[*_`\"'\u201d\u2019]*+(?:[).\],;:!?\u3002}}]|\s*+\Z)))"
+)
+_JUDGED = re.compile(
+    rf"(?:{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<capital>[A-Z])(?![A-Za-z0-9]))"
+    r"[*_`]*+\s++(?:is|would\s++be|must\s++be)\s++(?:the\s++)?(?:right|correct|best|answer)(?![A-Za-z])"
+)
+_HEDGE = re.compile(
+    rf"\s*+(?:{_CLOSE}|[\"'\u201d\u2019*_`])*+{_CONNECTOR}"
+    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE})"
+)
+_LABEL = re.compile(
+    rf"(?:{_BRACKETED_LETTER}"
+    rf"|(?P<marked>[A-Za-z])(?:[.:)](?![A-Za-z])|[.:)](?=[A-Z][a-z ])|\s-\s)"
+    rf"|(?P<alone>[A-Za-z])[ \t]*+(?=\r?\n|\Z))"
+)
+_LATER_LABEL = re.compile(
+    rf"{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<marked>[A-Z])(?:[.:)]\s++(?=\S)|(?<=\n[A-Z])(?=\r?\n|\Z))"
+)
+_BRACKETED = re.compile(
+    rf"(?<![A-Za-z0-9]){_BRACKETED_LETTER}"
+    rf"|\b(?i:option|choice)\s++(?P<named>[A-Zb-hj-z]|[ai]{_NO_ARTICLE}){_NOT_GLUED}"
+)
+_CAPITAL = re.compile(rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}")
+_ONLY_LETTERS = re.compile(
+    rf"(?:(?:either|both)\s++)?(?:{_OPEN}\s*+)?[A-Za-z](?:\s*+{_CLOSE})?"
+    rf"(?:(?:{_CONNECTOR}|\s++)(?:{_OPEN}\s*+)?[A-Za-z](?![A-Za-z])(?:\s*+{_CLOSE})?)*+[\s.!]*+",
+    re.IGNORECASE,
+)
+_ENDS_IN_TWO = re.compile(rf"{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}{_CONNECTOR}{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}[\s.!?*_]*+\Z")
+_SENTENCE_END = re.compile(r"(?<=[.!?\u3002])\s++|(?<=\u3002)|\n")
+_PARAGRAPH_END = re.compile(r"\n[ \t]*+\n\s*+")
+_REFUSAL = re.compile(
+    r"\b(?:impossible|not\s+possible|cannot|can['\u2019]t|could\s+not|unable\s+to|sorry|none\s+of\s+the|no\s+correct"
+    r"|not\s+applicable|insufficient)\b|\u65e0\u6cd5|\u62b1\u6b49",
+    re.IGNORECASE,
+)
+
+
+def letter_of(match: re.Match[str], valid: str) -> str | None:
+    """Return the letter that a pattern caught, as a capital; None when it is none of the `valid` ones."""
+    caught = next((group.upper() for group in match.groupdict().values() if group), "")
+    return caught if caught and caught in valid else None
+
+
+def declared(text: str, valid: str) -> tuple[str | None, bool]:
+    """Return the last declared letter, and whether it was taken back at once by "or B".
+
+    Declarations are "answer", "choose", "pick", "select", "go with" and their Chinese forms followed by link words
+    and a letter, and "(X) is the right answer".
+    """
+    last: tuple[int, str, int] | None = None
+    for pattern in (_DECLARED, _JUDGED):
+        for match in pattern.finditer(text):
+            letter = letter_of(match, valid)
+            if letter is not None and (last is None or match.start() > last[0]):
+                last = match.start(), letter, match.end()
+    if last is None:
+        return None, False
+    return last[1], _is_hedged(text, last[2], last[1], valid)
+
+
+def label(text: str, valid: str) -> str | None:
+    """Return the letter of a leading label, unless other labels or a connector and another letter follow."""
+    match = _LABEL.match(text)
+    letter = letter_of(match, valid) if match else None
+    if match is None or letter is None or _is_hedged(text, match.end(), letter, valid):
+        return None
+    later = {letter_of(found, valid) for found in _LATER_LABEL.finditer(text, match.end())}
+    return None if later - {None, letter} else letter
+
+
+def only_letters(text: str, valid: str) -> set[str]:
+    """Return the letters of an answer that consists of letters and connectors; empty when it holds anything else."""
+    if not _ONLY_LETTERS.fullmatch(text):
+        return set()
+    stripped = re.sub(r"\b(?:either|both|or|and)\b", " ", text, flags=re.IGNORECASE)
+    found = {character.upper() for character in stripped if character.isalpha() and character.isascii()}
+    return found if found <= set(valid) else set()
+
+
+def mentioned(text: str, valid: str) -> list[tuple[int, str]]:
+    """Return position and letter of bracketed and named letters; of stand-alone capitals when there are none."""
+    for pattern in (_BRACKETED, _CAPITAL):
+        found = [
+            (match.start(), letter)
+            for match in pattern.finditer(text)
+            if (letter := letter_of(match, valid)) is not None
+        ]
+        if found:
+            return found
+    return []
+
+
+def deciding(text: str, found: list[tuple[int, str]]) -> str:
+    """Choose among several mentioned letters; empty when the text ends in "(A) or (B)".
+
+    The first of last paragraph, last sentence and first sentence that holds exactly one decides, else the last.
+    """
+    start, end = last_sentence(text)
+    if _ENDS_IN_TWO.search(text, start):
+        return ""
+    first_end = next((match.start() for match in _SENTENCE_END.finditer(text) if match.start() > 0), len(text))
+    for low, high in ((_last_start(_PARAGRAPH_END, text), len(text)), (start, end), (0, first_end)):
+        letters = {letter for position, letter in found if low <= position < high}
+        if len(letters) == 1:
+            return letters.pop()
+    return found[-1][1]
+
+
+def last_sentence(text: str) -> tuple[int, int]:
+    """Return start and end of the last sentence of a text without outer whitespace."""
+    return _last_start(_SENTENCE_END, text), len(text)
+
+
+def is_refusal(text: str) -> bool:
+    """Return whether the last sentence says that there is no answer."""
+    return _REFUSAL.search(text, last_sentence(text)[0]) is not None
+
+
+def _last_start(pattern: re.Pattern[str], text: str) -> int:
+    """Return the end of the last separator before the end of `text`."""
+    return max((match.end() for match in pattern.finditer(text) if match.end() < len(text)), default=0)
+
+
+def _is_hedged(text: str, end: int, letter: str, valid: str) -> bool:
+    """Return whether a connector and another letter follow at `end`."""
+    match = _HEDGE.match(text, end)
+    return match is not None and letter_of(match, valid) not in {None, letter}

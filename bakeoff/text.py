@@ -1,0 +1,109 @@
+"""Views of a model's output and the normalisation that scorers share.
+
+Two views: `final_answer` (F) is what the model says after it has thought; `fold` (N of F) makes full-width digits,
+letters and brackets ordinary ones. Rules for letters, numbers and coordinates read N; ANLS and MMMU's open questions
+read F, because their official scripts do not fold and a fold would make scores incomparable.
+
+All functions take any string, lone surrogates included, in time linear in its length.
+"""
+
+import re
+import unicodedata
+
+_THOUGHT_TAGS = tuple(
+    # ASCII, because Unicode case folding would let a dotted capital I match.
+    (re.compile(f"<{name}>", re.IGNORECASE | re.ASCII), re.compile(f"</{name}>", re.IGNORECASE | re.ASCII))
+    for name in ("think", "thinking", "reasoning")
+)
+_ANSWER_OPEN = re.compile("<answer>", re.IGNORECASE | re.ASCII)
+_ANSWER_CLOSE = re.compile("</answer>", re.IGNORECASE | re.ASCII)
+_HYPHENS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2011": "-"})
+_FENCE = re.compile(r"```[A-Za-z0-9_+-]*")
+_BOXED = re.compile(r"\\boxed\s*+\{")
+_LONGEST_MARK_RUN = 30  # as in Unicode's stream-safe text format (UAX 15)
+
+
+def final_answer(output: str | None) -> str:
+    """Return the final-answer view: what follows the last thought, or the last `<answer>`, without outer whitespace.
+
+    An unfinished thought is never read: where an opening tag has no closing one, only what stands before it is kept.
+    """
+    text, _ = _without_thoughts(output or "")
+    closes = list(_ANSWER_CLOSE.finditer(text))
+    if closes:
+        opens = [match.end() for match in _ANSWER_OPEN.finditer(text)]
+        # The last complete pair: the last closing tag that has an opening one before it.
+        for close in reversed(closes):
+            before = [start for start in opens if start <= close.start()]
+            if before:
+                return text[before[-1] : close.start()].strip()
+            if not opens or close.start() < opens[0]:
+                break
+    return text.strip()
+
+
+def is_cut_in_thought(output: str | None) -> bool:
+    """Return whether the output ends inside a thought, so that there is no final answer to read."""
+    return _without_thoughts(output or "")[1]
+
+
+def fold(text: str) -> str:
+    """Return `text` after NFKC, with minus sign, en dash and non-breaking hyphen as `-`."""
+    if text.isascii():
+        return text
+    return "".join(unicodedata.normalize("NFKC", piece) for piece in _pieces(text.translate(_HYPHENS)))
+
+
+def fold_answer(output: str | None) -> str:
+    """Return the folded final-answer view, N."""
+    return fold(final_answer(output)).strip()
+
+
+def collapse(text: str) -> str:
+    """Return `text` without outer whitespace and with inner runs of it as one blank."""
+    return " ".join(text.split())
+
+
+def without_fences(text: str) -> str:
+    """Return `text` with the marks of code fences, and their language words, as blanks."""
+    return _FENCE.sub(" ", text)
+
+
+def last_boxed(text: str) -> str | None:
+    r"""Return the content of the last `\boxed{...}`; up to the end of the text where it is not closed."""
+    found = None
+    for found in _BOXED.finditer(text):  # noqa: B007 -- the last one is wanted
+        pass
+    if found is None:
+        return None
+    depth = 1
+    for position in range(found.end(), len(text)):
+        depth += {"{": 1, "}": -1}.get(text[position], 0)
+        if depth == 0:
+            return text[found.end() : position]
+    return text[found.end() :]
+
+
+def _without_thoughts(text: str) -> tuple[str, bool]:
+    """Return what is left of `text` without thoughts, and whether one was left unfinished."""
+    is_cut = False
+    for opening, closing in _THOUGHT_TAGS:
+        closes = list(closing.finditer(text))
+        if closes:
+            text = text[closes[-1].end() :]
+        unfinished = opening.search(text)
+        if unfinished:
+            text, is_cut = text[: unfinished.start()], True
+    return text, is_cut
+
+
+def _pieces(text: str) -> list[str]:
+    """Cut `text` inside runs of combining marks, which normalisation would sort in quadratic time."""
+    cuts = [0]
+    run = 0
+    for position, character in enumerate(text):
+        run = run + 1 if unicodedata.combining(character) else 0
+        if run > _LONGEST_MARK_RUN:
+            cuts.append(position)
+            run = 0
+    return [text[start:end] for start, end in zip(cuts, [*cuts[1:], len(text)], strict=True)]

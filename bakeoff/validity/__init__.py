@@ -1,0 +1,1 @@
+"""May this table be believed? Each file asks one question of a run directory."""

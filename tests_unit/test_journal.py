@@ -1,0 +1,135 @@
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from bakeoff.errors import UsageProblem
+from bakeoff.journal import Journal, read_journal
+from bakeoff.records import Header, Record, to_line
+
+HEADER = Header(run="r", arm="a", fingerprint="f")
+
+
+def record(name: str, score: float | None = 1.0) -> Record:
+    return Record(sample_id=name, track="t", status="error" if score is None else "ok", score=score)
+
+
+def write(path: Path, *records: Record) -> None:
+    with Journal(path, HEADER) as journal:
+        for entry in records:
+            journal.append(to_line(entry))
+
+
+def test_the_header_is_on_disk_before_the_first_record(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    with Journal(path, HEADER):
+        assert read_journal(path).header == HEADER
+
+
+def test_the_last_record_of_a_sample_wins_and_the_others_stay_in_the_history(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x", None), record("y"), record("x", 0.5))
+    content = read_journal(path)
+    assert {name: r.score for name, r in content.records.items()} == {"x": 0.5, "y": 1.0}
+    assert len(content.history) == 3
+
+
+@pytest.mark.parametrize("torn", [b'{"type":"rec', b"\xff", b'{"type":"record"}x'])
+def test_a_torn_last_line_is_passed_over_and_cut_off_before_appending(tmp_path: Path, torn: bytes) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with path.open("ab") as file:
+        file.write(torn)
+    assert set(read_journal(path).records) == {"x"}
+    write(path, record("y"))
+    assert set(read_journal(path).records) == {"x", "y"}
+
+
+def test_a_file_torn_inside_its_header_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"type":"head')
+    write(path, record("x"))
+    assert set(read_journal(path).records) == {"x"}
+
+
+def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with path.open("ab") as file:
+        file.write(b"not json\n")
+    with pytest.raises(UsageProblem, match=r"a\.jsonl:3 is not readable.*\n.*--resume"):
+        read_journal(path)
+
+
+def test_a_journal_of_another_arm_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with pytest.raises(UsageProblem, match="other inputs"):
+        Journal(path, Header(run="r", arm="b", fingerprint="f"))
+
+
+def test_a_write_that_fails_half_way_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    with Journal(path, HEADER) as journal:
+        journal.append(to_line(record("x")))
+
+        class Full:
+            def __init__(self, file: object) -> None:
+                self.file = file
+
+            def write(self, data: bytes) -> int:
+                self.file.write(bytes(data)[:5])  # type: ignore[attr-defined]  # a raw file
+                raise OSError(28, "No space left on device")
+
+            def __getattr__(self, name: str) -> object:
+                return getattr(self.file, name)
+
+        real = journal._file
+        monkeypatch.setattr(journal, "_file", Full(real))
+        with pytest.raises(UsageProblem, match="No space left"):
+            journal.append(to_line(record("y")))
+        monkeypatch.setattr(journal, "_file", real)
+        journal.append(to_line(record("z")))
+    assert set(read_journal(path).records) == {"x", "z"}
+
+
+def test_records_survive_kill_9_of_the_writer(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    code = f"""
+        from pathlib import Path
+        from bakeoff.journal import Journal
+        from bakeoff.records import Header, Record, to_line
+        journal = Journal(Path({str(path)!r}), Header(run="r", arm="a", fingerprint="f"))
+        for number in range(10**9):
+            journal.append(to_line(Record(sample_id=str(number), track="t", status="ok", score=1.0)))
+            print(number, flush=True)
+    """
+    writer = subprocess.Popen([sys.executable, "-c", textwrap.dedent(code)], stdout=subprocess.PIPE, text=True)
+    assert writer.stdout is not None
+    told = -1
+    for line in writer.stdout:
+        told = int(line)
+        if told >= 200:
+            break
+    os.kill(writer.pid, signal.SIGKILL)
+    writer.stdout.close()
+    writer.wait()
+    kept = read_journal(path).records
+    assert all(str(number) in kept for number in range(told + 1))
+
+
+def test_lines_are_forced_to_disk_without_a_further_append(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    monkeypatch.setattr(os, "fsync", synced.append)
+    with Journal(tmp_path / "a.jsonl", HEADER) as journal:
+        synced.clear()
+        journal.append(to_line(record("x")))
+        deadline = time.monotonic() + 30
+        while not synced and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert synced

@@ -1,0 +1,93 @@
+"""No module imports upward or sideways, and the heavy packages stay in the modules that need them."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "bakeoff"
+
+LAYERS: dict[str, float] = {
+    "": 0,  # the version
+    "errors": 0,
+    "records": 0,
+    "paths": 0,
+    "environment": 1,
+    "text": 1,
+    "geometry": 1,
+    "stats": 1,
+    "scorers": 2,
+    "metrics": 2,
+    "tracks": 3,
+    "models": 3,
+    "hub": 3.1,  # finds the files that a ModelSpec names
+    "backends": 3.2,  # opens a ModelSpec's files
+    "journal": 4,
+    "engine": 4,
+    "evaluate": 4.1,  # turns the engine's answer into a record
+    "runs": 4.1,  # the journal's folder
+    "prepare": 4,
+    "validity": 5,
+    "report": 5.1,  # shows what validity found
+    "plugin": 6,
+    "web": 6,
+    "cli": 7,
+}
+
+HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
+HEAVY_ALLOWED = {
+    "backends/mlx.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_vision.py": {"mlx", "mlx_vlm"},
+    "backends/llama_child.py": {"xllamacpp"},
+}
+
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imports_of(module: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{module}: imports are absolute"
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def part_of(dotted: str) -> str:
+    pieces = dotted.split(".")
+    return pieces[1] if len(pieces) > 1 and pieces[1] in LAYERS else ""
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_imports_point_down(module: Path) -> None:
+    relative = module.relative_to(PACKAGE)
+    own = "" if relative.name == "__init__.py" and len(relative.parts) == 1 else relative.parts[0].removesuffix(".py")
+    assert own in LAYERS, f"{own} has no layer: add it to LAYERS with its place"
+    for name in imports_of(module):
+        if name.partition(".")[0] == "bakeoff" and (part := part_of(name)) != own:
+            assert LAYERS[part] < LAYERS[own] or part in {"", "errors", "records", "paths"}, (
+                f"{own} must not import {name}"
+            )
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_heavy_packages_stay_where_they_are_needed(module: Path) -> None:
+    allowed = HEAVY_ALLOWED.get(module.relative_to(PACKAGE).as_posix(), set())
+    heavy = {name.partition(".")[0] for name in imports_of(module)} & HEAVY
+    assert heavy <= allowed
+
+
+@pytest.mark.parametrize("name", ["bakeoff.tracks", "bakeoff.plugin", "bakeoff.report", "bakeoff.cli"])
+def test_importing_without_a_runtime(name: str) -> None:
+    code = f"import sys, {name}; print(sorted({HEAVY!r} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_modules_stay_short(module: Path) -> None:
+    assert module.read_text("utf-8").count("\n") <= 300
