@@ -211,8 +211,8 @@ def check_fingerprint(stored: dict[str, Any], current: dict[str, Any], *, where:
 
 
 def pretty_json(value: Any) -> str:
-    """Return `value` as indented JSON with a final line end; refuses NaN."""
-    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    """Return `value` as indented ASCII JSON, which any text survives, with a final line end; refuses NaN."""
+    return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
 
 
 def write_atomically(path: Path, text: str) -> None:

@@ -5,7 +5,7 @@ import importlib.util
 import shutil
 from typing import cast
 
-from bakeoff.backends.backend import Backend, Capabilities, Settings
+from bakeoff.backends.backend import Backend, Capabilities, ServedBackend, Settings
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
@@ -46,4 +46,13 @@ def availability(backend: str) -> str | None:
     return f"package {', '.join(missing)} is not installed" if missing else None
 
 
-__all__ = ["BACKENDS", "IN_PROCESS", "Backend", "Capabilities", "Settings", "availability", "open_backend"]
+__all__ = [
+    "BACKENDS",
+    "IN_PROCESS",
+    "Backend",
+    "Capabilities",
+    "ServedBackend",
+    "Settings",
+    "availability",
+    "open_backend",
+]

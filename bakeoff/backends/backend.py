@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -26,8 +26,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How a backend is opened.
 
     `context_tokens` is what one prompt with its budget may need at most; `log_path` takes the runtime's own output;
-    `url` joins a server that another process owns instead of starting one; `progress` is told in words what the
-    backend waits for.
+    `url` joins a server that another process owns instead of starting one, and `server_pid` is that server;
+    `progress` is told in words what the backend waits for.
     """
 
     context_tokens: int
@@ -40,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     llama_server: str | None = None
     server_args: tuple[str, ...] = ()
     url: str | None = None
+    server_pid: int | None = None
     progress: Callable[[str], None] = print
 
 
@@ -66,3 +67,16 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free everything, surely and soon. Prompts in flight fail with BackendDied. Closing twice is fine."""
+
+
+@runtime_checkable
+class ServedBackend(Protocol):
+    """A backend whose model lives in a server of its own, which other processes can join."""
+
+    @property
+    def url(self) -> str:
+        """Base address of the server."""
+
+    @property
+    def pid(self) -> int:
+        """Process that leads the server's group."""

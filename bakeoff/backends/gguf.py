@@ -34,9 +34,17 @@ class GgufBackend:
     """A client of one llama.cpp server, which it owns (`server`) or which another process owns."""
 
     def __init__(
-        self, *, url: str, slots: int, identity: Mapping[str, Any], timeout_s: float, server: LlamaServer | None
+        self,
+        *,
+        url: str,
+        pid: int,
+        slots: int,
+        identity: Mapping[str, Any],
+        timeout_s: float,
+        server: LlamaServer | None = None,
     ) -> None:
         self.url = url
+        self.pid = pid
         self.server = server
         self.capabilities = Capabilities(slots=slots)
         self.identity = identity
@@ -92,7 +100,7 @@ class GgufBackend:
             prefill_s=float(timings.get("prompt_ms", 0.0)) / 1000,
             decode_s=decode_s,
             total_s=ended - began,
-            peak_memory_bytes=peak_memory_bytes(self.server.pid) if self.server else None,
+            peak_memory_bytes=peak_memory_bytes(self.server.pid if self.server else self.pid),
         )
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -131,11 +139,13 @@ def open_backend(spec: ModelSpec, settings: Settings) -> GgufBackend:
     """
     slots = settings.concurrency or 1
     if settings.url:
-        return GgufBackend(url=settings.url, slots=slots, identity={}, timeout_s=settings.timeout_s, server=None)
+        pid = settings.server_pid or 0
+        return GgufBackend(url=settings.url, pid=pid, slots=slots, identity={}, timeout_s=settings.timeout_s)
     server, files = start_server(spec, settings, slots=slots)
     try:
         return GgufBackend(
             url=server.url,
+            pid=server.pid,
             slots=slots,
             identity=server_identity(server, files),
             timeout_s=settings.timeout_s,

@@ -9,6 +9,7 @@ from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import prompt_of, record_of
 from bakeoff.models import ModelSpec
+from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan
 from bakeoff.records import Prompt, Record, Sample, to_line
@@ -126,9 +127,9 @@ class Bench:
         report = yield
         case = case_of(item)
         if record is not None and case is not None:
-            report.bakeoff_arm = case.arm
-            report.bakeoff_line = to_line(record)
-            report.bakeoff_outcome = outcome_of(record)
+            vars(report).update(bakeoff_arm=case.arm, bakeoff_line=to_line(record), bakeoff_outcome=outcome_of(record))
+            if item.config.getoption("htmlpath", default=None):
+                note_for_html(report, case.sample, record)
         if self._stop_reason is not None:
             item.session.shouldstop = self._stop_reason
         return report

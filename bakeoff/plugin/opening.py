@@ -87,16 +87,16 @@ class StandaloneOpener:
 class WorkerOpener:
     """Joins, from a worker, the server that the controller owns; the workers are the concurrency."""
 
-    def __init__(self, options: Options, run: RunDirectory, urls: Mapping[str, str]) -> None:
+    def __init__(self, options: Options, run: RunDirectory, servers: Mapping[str, Mapping[str, Any]]) -> None:
         self._options = options
         self._run = run
-        self._urls = urls
+        self._servers = servers
 
     def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
         """Connect to the arm; one prompt is in flight, and none ahead, since xdist decides who answers what."""
         del order
-        url = self._urls.get(spec.arm)
-        settings = backend_settings(spec, self._options, self._run, prompts, print, url=url, concurrency=1)
+        address = self._servers.get(spec.arm, {})
+        settings = backend_settings(spec, self._options, self._run, prompts, print, concurrency=1, **address)
         return Engine(open_backend(spec, settings), (), prompts.__getitem__, window=1)
 
     def close_arm(self, arm: str) -> None:

@@ -114,7 +114,13 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--min-score", "TRACK[:METRIC]=X", "gate: the score must be at least X, a fraction", action="append", default=[]
     )
-    add("--max-truncated", "PCT", "gate: at most this share of cut answers per arm and track; default 1", type=float)
+    add(
+        "--max-truncated",
+        "PCT",
+        "gate: at most this share of cut answers per arm and track; default 1",
+        type=float,
+        default=1.0,
+    )
     add("--max-errors", "N", "gate: at most so many samples without a valid output; default 0", type=int, default=0)
     add("--undecided", None, "what a gate without enough data does", choices=["pass", "fail"], default="fail")
     add("--fail-on-wrong", None, "a wrong answer fails its test", action="store_true", default=False)
@@ -127,6 +133,17 @@ def raw_options(config: pytest.Config) -> dict[str, Any]:
     """Return the options of `RESUMED_FIELDS` that the command line names, as plain JSON values."""
     named = {field: config.getoption(f"bakeoff_{field}") for field in RESUMED_FIELDS}
     return {field: value for field, value in named.items() if value is not None}
+
+
+def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return every effective option as plain JSON, for the manifest: what a later session takes over, and the gates."""
+    gates = ("min_score", "max_truncated", "max_errors", "undecided")
+    return {
+        **DEFAULTS,
+        **stored,
+        **raw_options(config),
+        **{name: config.getoption(f"bakeoff_{name}") for name in gates},
+    }
 
 
 def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
@@ -148,7 +165,6 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         repetition_penalty=values["repetition_penalty"],
     )
     concurrency = values["concurrency"]
-    truncated = get("max_truncated")
     return Options(
         models=tuple(name for entry in values["model"] for name in _split(entry)),
         limits=_per_track("--limit", values["limit"], _positive),
@@ -163,7 +179,7 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         resume=get("resume"),
         retry_errors=not get("no_retry_errors"),
         min_scores=tuple(_gate("--min-score", text) for text in get("min_score")),
-        max_truncated=_within("--max-truncated", 1.0 if truncated is None else truncated, 0, 100) / 100,
+        max_truncated=_within("--max-truncated", get("max_truncated"), 0, 100) / 100,
         max_errors=get("max_errors"),
         undecided=get("undecided"),
         fail_on_wrong=get("fail_on_wrong"),

@@ -40,7 +40,9 @@ class Recorder:
         self._options = options
         self._journals: dict[str, Journal] = {}
         stored = run.exists()
-        self.manifest = run.manifest() if stored else self._new_manifest()
+        self.manifest = (
+            msgspec.structs.replace(run.manifest(), options=dict(options)) if stored else self._new_manifest()
+        )
         self.stored: dict[str, JournalContent] = run.journals() if stored else {}
         self.stored_selection: Selection = run.selection()
         for spec in plan.arms:

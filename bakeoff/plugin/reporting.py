@@ -10,6 +10,7 @@ from bakeoff.plugin.recorder import Recorder
 from bakeoff.report import Results, build, terminal_table
 from bakeoff.runs import pretty_json, write_atomically
 from bakeoff.validity.gates import GateResult, check_gates
+from bakeoff.validity.reference import reference_agreements
 
 
 class Reporting:
@@ -56,6 +57,8 @@ class Reporting:
         if self.resumed:
             write(f"resumed: {self.resumed} samples were already recorded")
         write(terminal_table(self._results))
+        for agreement in reference_agreements(self._recorder.run):
+            write(agreement.sentence)
         for gate in self._gates:
             write(f"gate {gate.gate}: {gate.outcome}: {gate.detail}", red=gate.outcome != "pass")
         write(f"report: {self._recorder.run.path / 'report.html'}")

@@ -19,7 +19,7 @@ class Rectangle(msgspec.Struct, frozen=True, kw_only=True):
     height: str
 
 
-_FRAMES: tuple[Frame, ...] = ("norm1000", "norm1", "pixel")
+_FRAMES: dict[str, Frame] = {"": "norm1000", "norm1000": "norm1000", "norm1": "norm1", "pixel": "pixel"}
 _SAME = 1e-6
 
 
@@ -43,14 +43,15 @@ def box_text(box: Box) -> str:
 def answer_box(record: Record, target: BoxTarget, size: tuple[int, int]) -> Box | None:
     """Return the box that an answer names, in pixels; None when it names none.
 
-    A record does not say which frame its scorer read coordinates in. The frame drawn is the first one in which the
-    box has the IoU that was recorded, so a picture never contradicts its score.
+    The scorer's name says which frame it read coordinates in. A box whose IoU is not the recorded one is not drawn: a
+    picture never contradicts its score.
     """
+    frame = _FRAMES.get(record.scorer.partition("@")[2])
     found = read_coordinates(record.output or "", boxes_only=True)
-    if found is None or record.answer != str(found) or "iou" not in record.metrics:
+    if frame is None or found is None or record.answer != str(found):
         return None
-    for frame in _FRAMES:
-        box = normalize_box(found.box_in(frame), frame_size(frame, target.image_size or size))
-        if abs(intersection_over_union(box, target.box) - record.metrics["iou"]) < _SAME:
-            return in_pixels(box, size)
-    return None
+    box = normalize_box(found.box_in(frame), frame_size(frame, target.image_size or size))
+    iou = record.metrics.get("iou")
+    if iou is not None and abs(intersection_over_union(box, target.box) - iou) > _SAME:
+        return None
+    return in_pixels(box, size)

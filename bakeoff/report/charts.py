@@ -15,6 +15,12 @@ from bakeoff.report.results import Comparison, MetricResult
 
 _LEAST_WIDTH = 4  # points: noise is not to be blown up
 _MOST_TICKS = 9
+_TICK_ROOM = 36  # pixels
+_TICK_BASES: tuple[tuple[float, ...], ...] = (
+    (1, 2, 5),
+    (1, 2, 3, 4, 5, 6, 8),
+    tuple(tenths / 10 for tenths in range(10, 100, 2)),
+)
 _CHARACTER = 7.2  # width of a 13 px semibold character, on the safe side
 
 
@@ -73,7 +79,8 @@ class Scatter(msgspec.Struct, frozen=True, kw_only=True):
 
 def score_range(metrics: Iterable[MetricResult]) -> tuple[int, int] | None:
     """Return the range of a track's strips in percent: all intervals, padded, outward to whole numbers, never tiny."""
-    ends = [end * 100.0 for metric in metrics if metric.ci95 for end in metric.ci95]
+    drawn = [m for m in metrics if m.value is not None and m.n >= numbers.TOO_FEW_FOR_AN_INTERVAL]
+    ends = [end * 100.0 for metric in drawn for end in metric.ci95 or ()]
     if not ends:
         return None
     low, high = max(math.floor(min(ends) - 0.5), 0), min(math.ceil(max(ends) + 0.5), 100)
@@ -93,8 +100,8 @@ def strip(metric: MetricResult, domain: tuple[int, int] | None) -> Strip | None:
 def forest_axis(comparisons: Sequence[Comparison], margin: float) -> Axis:
     """Return a symmetric axis that holds all intervals and one and a half margins, with round ticks."""
     reach = _reach(comparisons, margin)
-    step = next(s for s in _steps() if 2 * math.floor(reach / s) + 1 <= _MOST_TICKS)
-    most = math.floor(reach / step + 1e-9)
+    step = next(s for s in _steps() if 2 * _whole_steps(reach, s) + 1 <= _MOST_TICKS)
+    most = _whole_steps(reach, step)
     decimals = 0 if step >= 1 else 1
     domain = (-reach, reach)
     ticks = tuple(
@@ -157,7 +164,9 @@ def scatter(
         width=width,
         height=height,
         dots=tuple(dots),
-        x_ticks=tuple(Tick(at=f"{x(rate):.1f}", label=_rate(rate)) for rate in _log_ticks(10**x_low, 10**x_high)),
+        x_ticks=tuple(
+            Tick(at=f"{x(rate):.1f}", label=_rate(rate)) for rate in _log_ticks(10**x_low, 10**x_high, right - left)
+        ),
         y_ticks=tuple(Tick(at=f"{y(value):.1f}", label=str(value)) for value in y_values),
         left=left,
         right=right,
@@ -186,6 +195,10 @@ def _overlap(a: Box, b: Box) -> bool:
     return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
+def _whole_steps(reach: float, step: float) -> int:
+    return math.floor(reach / step + 1e-9)
+
+
 def _reach(comparisons: Sequence[Comparison], margin: float) -> float:
     ends = [abs(end) for comparison in comparisons if comparison.ci95_pp for end in comparison.ci95_pp]
     return max(*ends, 1.5 * margin, 0.5) if ends else max(1.5 * margin, 0.5)
@@ -197,15 +210,20 @@ def _steps() -> Iterable[float]:
         yield from (base * 10.0**exponent for base in (1, 2, 5))
 
 
-def _log_ticks(low: float, high: float) -> list[float]:
+def _log_ticks(low: float, high: float, pixels: float) -> list[float]:
+    """Return round rates between `low` and `high`, the coarsest that are at least three, none too near another."""
+    inside: list[float] = []
     exponents = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    for bases in ((1, 2, 5), (1, 2, 3, 4, 5, 6, 8), tuple(range(10, 100, 2))):
-        scale = 0.1 if len(bases) > 7 else 1.0  # noqa: PLR2004 -- the last tuple counts in tenths
-        found = [base * scale * 10.0**exponent for exponent in exponents for base in bases]
+    for bases in _TICK_BASES:
+        found = [base * 10.0**exponent for exponent in exponents for base in bases]
         inside = [value for value in found if low <= value <= high]
         if len(inside) >= 3:  # noqa: PLR2004 -- two ends and one between
-            return inside
-    return inside
+            break
+    ticks: list[float] = []
+    for value in inside:
+        if not ticks or math.log10(value / ticks[-1]) / math.log10(high / low) * pixels >= _TICK_ROOM:
+            ticks.append(value)
+    return ticks
 
 
 def _rate(rate: float) -> str:

@@ -14,13 +14,7 @@ from bakeoff.report.arms import precision
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import ArmResult, Comparison, Relation, TrackResult, Word
 from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
-
-STRATA: dict[tuple[str, str], str] = {
-    ("calibration", "accuracy"): "family",
-    ("screenspot", "macro"): "platform",
-    ("blink", "macro"): "task",
-}
-"""Track and metric -> the dimension whose groups weigh the same in it. A metric that is not here is a plain mean."""
+from bakeoff.tracks import TRACKS
 
 TEST = "paired t with two pseudo-pairs, clustered by image"
 _LEAST_COMMON = 0.95
@@ -42,14 +36,17 @@ class _Pair(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def compare(run: Run, arms: Mapping[str, ArmResult]) -> tuple[Comparison, ...]:
-    """Return the comparisons of all pairs, later arm against earlier arm, the most telling relation first."""
+    """Return the comparisons of all pairs, later arm against earlier arm.
+
+    The most telling relation comes first; pairs with nothing to compare yet come last.
+    """
     found = [
         _comparison(run, _pair(run.arms[a], run.arms[b], arms, track), arms)
         for b, a in itertools.combinations(arms, 2)
         for track in run.tracks
         if track in arms[a].tracks and track in arms[b].tracks and arms[a].tracks[track].is_known
     ]
-    return tuple(sorted(found, key=lambda comparison: _ORDER[comparison.relation]))
+    return tuple(sorted(found, key=lambda comparison: (comparison.n == 0, _ORDER[comparison.relation])))
 
 
 def shown_metric(tracks: Iterable[TrackResult]) -> str | None:
@@ -115,7 +112,7 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
     blocked, reason = _reason(run, pair, results)
     if reason is not None:
         return _without_verdict(run, pair, metric, blocked, reason)
-    strata = STRATA.get((pair.track, metric or ""))
+    strata = _strata(pair.track, metric, results)
     found = paired_difference(
         [a.score or 0.0 for a, _ in pair.common],
         [b.score or 0.0 for _, b in pair.common],
@@ -174,7 +171,19 @@ def _reason(run: Run, pair: _Pair, results: Sequence[TrackResult]) -> tuple[Word
     if pair.share is None or pair.share < _LEAST_COMMON:
         sizes = " and ".join(numbers.count(result.n) for result in results)
         return "undecided", f"only {numbers.count(len(pair.common))} samples are common to both ({sizes} answered)"
+    strata = _strata(pair.track, shown_metric(results), results)
+    if strata and {a.groups.get(strata) for a, _ in pair.common} != {
+        value for result in results for value in result.groups.get(strata, {})
+    }:
+        return "undecided", f"the common samples lack a {strata}"
     return "undecided", None
+
+
+def _strata(track: str, metric: str | None, results: Iterable[TrackResult]) -> str | None:
+    """Return the dimension whose groups weigh the same in the metric compared; None for a plain mean."""
+    known = TRACKS.get(track)
+    is_primary = any(metric and metric in found.metrics and found.metrics[metric].primary for found in results)
+    return known.macro if known and is_primary else None
 
 
 def _value(value: Any) -> str:

@@ -170,7 +170,10 @@ def _why_void(track: TrackResult) -> tuple[str, str | None]:
         return "not scored", "this version does not know the track"
     if not track.n:
         return ("no answer", "errors only") if track.errors else ("no answer yet", None)
-    return "no value", "not every group of the track is there"
+    lacking = [
+        flag.partition(":")[2] for m in track.metrics.values() for flag in m.flags if flag.startswith("missing:")
+    ]
+    return "no value", f"no sample of {', '.join(dict.fromkeys(lacking))}" if lacking else None
 
 
 def _void(void: str, reason: str | None, flags: tuple[Flag, ...] = ()) -> Cell:

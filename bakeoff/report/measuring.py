@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
+from bakeoff.errors import UsageProblem
 from bakeoff.metrics import Metric, group_metrics
 from bakeoff.records import Record
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import ArmResult, GroupResult, MetricResult, TrackResult
 from bakeoff.report.timing import measure
-from bakeoff.tracks import TRACKS
+from bakeoff.tracks import TRACKS, Track
 
 
 def arm_result(run: Run, arm: Arm) -> ArmResult:
@@ -49,7 +50,7 @@ def _track_result(run: Run, arm: Arm, name: str) -> TrackResult:
         unparsed=sum(record.is_unparsed for record in answered),
         retried=sum(record.attempt > 1 for record in records),
         right=count_right(answered),
-        metrics={key: _metric(found) for key, found in track.metrics(answered).items()} if track and answered else {},
+        metrics=_metrics(arm, track, answered) if track and answered else {},
         groups=_groups(answered, track.dimensions) if track and answered else {},
     )
 
@@ -60,10 +61,15 @@ def count_right(answered: Sequence[Record]) -> int | None:
     return sum(score == 1 for score in scores) if scores and all(score in {0, 1} for score in scores) else None
 
 
-def _metric(metric: Metric) -> MetricResult:
-    return MetricResult(
-        value=metric.value, ci95=metric.ci95, n=metric.n, primary=metric.primary, flags=tuple(metric.flags)
-    )
+def _metrics(arm: Arm, track: Track, answered: Sequence[Record]) -> dict[str, MetricResult]:
+    try:
+        found = track.metrics(answered)
+    except ValueError as error:
+        raise UsageProblem(f"the records of arm {arm.name} on {track.name} give no number: {error}") from error
+    return {
+        name: MetricResult(value=m.value, ci95=m.ci95, n=m.n, primary=m.primary, flags=m.flags)
+        for name, m in found.items()
+    }
 
 
 def _groups(answered: Sequence[Record], dimensions: Sequence[str]) -> dict[str, dict[str, GroupResult]]:
@@ -79,6 +85,7 @@ def _groups(answered: Sequence[Record], dimensions: Sequence[str]) -> dict[str, 
             for value, metric in sorted(values.items(), key=lambda item: natural(item[0]))
         }
         for dimension, values in found.items()
+        if values
     }
 
 

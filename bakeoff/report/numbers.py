@@ -152,10 +152,10 @@ def duration(seconds: float | None) -> str:
 
 
 def memory(size: int | None) -> str:
-    """Return a size in GB of 10^9 bytes with one decimal; in MB where that would read 0.0."""
+    """Return a size in GB of 10^9 bytes with one decimal; below one GB in whole MB."""
     if size is None:
         return NO_DATA
-    if size >= 95_000_000:  # noqa: PLR2004 -- rounds to 0.1 GB
+    if size >= 999_500_000:  # noqa: PLR2004 -- rounds to 1000 MB
         return f"{size / 1e9:.1f}{NARROW}GB"
     return f"{size / 1e6:.0f}{NARROW}MB"
 
@@ -184,11 +184,11 @@ def instant(moment: str) -> str:
 
 
 def about(number: float) -> str:
-    """Return an estimate in two significant digits: 2 300."""
+    """Return an estimate of what is needed in two significant digits, rounded up: 2 300."""
     if number < 10:  # noqa: PLR2004 -- a single digit
         return count(math.ceil(number))
-    digits = math.floor(math.log10(number)) - 1
-    return count(int(round(number, -digits)))
+    step = 10 ** (math.floor(math.log10(number)) - 1)
+    return count(math.ceil(number / step) * step)
 
 
 def _shows_sides(bounds: tuple[float, float], margin: float, decimals: int) -> bool:

@@ -6,6 +6,7 @@ Every text goes through `visible` and is escaped; no template formats a number.
 
 import base64
 import hashlib
+import itertools
 import shlex
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _LEAST_FOR_SCATTER = 3
+_FIRST_CARDS = 8
 _STATES: dict[CheckState, tuple[str, str]] = {
     "same": ("✓", "same"),
     "differs": ("≠", "differs"),
@@ -33,7 +35,7 @@ _STATES: dict[CheckState, tuple[str, str]] = {
 }
 _BADGES: dict[Badge, tuple[str, str]] = {
     "comparable": ("✓", "Comparable"),
-    "differs": ("≠", "Comparable, with differences"),
+    "differs": ("≠", "Comparable"),
     "not comparable": ("✕", "Not comparable"),
 }
 
@@ -110,8 +112,9 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         "scatters": _scatters(results, mark_of),
         "forests": tables.forests(results, run.margin_pp),
         "margin": numbers.points(run.margin_pp),
-        "groups": tables.group_tables(results),
+        "groups": _by_track(tables.group_tables(results)),
         "wrong": wrong,
+        "first_cards": _FIRST_CARDS,
         "wrong_counts": [
             {
                 "arm": arm,
@@ -167,6 +170,10 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
     }
 
 
+def _by_track(found: tuple[tables.GroupTable, ...]) -> list[tuple[str, list[tables.GroupTable]]]:
+    return [(name, list(of_track)) for name, of_track in itertools.groupby(found, key=lambda table: table.title)]
+
+
 def title(results: Results) -> str:
     """Return what was run, as a heading."""
     arms, tracks = list(results.arms), [found[0].title for found in tracks_of(results).values()]
@@ -178,29 +185,33 @@ def title(results: Results) -> str:
 def command(results: Results) -> str:
     """Return the command line that ran this."""
     argv = results.argv
-    if argv and Path(argv[0]).name in {"pytest", "py.test", "__main__.py"}:
-        argv = ("pytest", *argv[1:])
-    elif argv and argv[0].startswith("-"):
-        argv = ("pytest", *argv)
-    return shlex.join(argv) if argv else "not recorded"
+    if not argv:
+        return "not recorded"
+    is_program = Path(argv[0]).name in {"pytest", "py.test", "__main__.py"}
+    return shlex.join(("uv", "run", "pytest", *argv[is_program:]))
 
 
 def _meta(run: Run, results: Results) -> tuple[str, ...]:
-    named = ("machine", "cpu", "chip", "os", "platform", "python")
-    machine = [text for name in named if isinstance(text := results.environment.get(name), str)]
+    found = results.environment
+    named = {"processor": "", "machine": "", "system": "", "os": "", "python": "Python "}
+    machine = [f"{before}{text}" for name, before in named.items() if isinstance(text := found.get(name), str)]
+    if isinstance(memory := found.get("memory_bytes"), int):
+        machine.insert(1, numbers.memory(memory))
     return (numbers.instant(results.created), *machine, f"margin ±{numbers.points(run.margin_pp)} pp")
 
 
 def _badge(results: Results) -> dict[str, Any]:
-    symbol, text = _BADGES[results.validity.badge]
+    badge = results.validity.badge
+    symbol, text = _BADGES[badge]
     if len(results.arms) < 2:  # noqa: PLR2004 -- a pair
         symbol, text = "–", "Nothing to compare"
-    return {
-        "symbol": symbol,
-        "text": text,
-        "kind": results.validity.badge.replace(" ", "-"),
-        "reasons": results.validity.reasons,
-    }
+    elif badge == "differs":
+        required = [check.state for check in named_checks(results.validity).values() if check.required]
+        found, unknown = required.count("differs"), required.count("not checked")
+        parts = [f"{found} {'difference' if found == 1 else 'differences'}"] if found else []
+        parts += [f"{unknown} {'check' if unknown == 1 else 'checks'} not made"] if unknown else []
+        text = f"{text}, {' and '.join(parts)}"
+    return {"symbol": symbol, "text": text, "kind": badge.replace(" ", "-"), "reasons": results.validity.reasons}
 
 
 def _scatters(results: Results, mark_of: dict[str, str]) -> list[tuple[str, str, tuple[Scatter, Scatter]]]:

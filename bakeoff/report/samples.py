@@ -129,7 +129,8 @@ def _target(sample: Sample, size: tuple[int, int] | None) -> str:
             return box_text(in_pixels(box, size)) if size else "a box"
         case OptionTarget(letter=letter, options=texts):
             index = ord(letter[:1].upper()) - ord("A") if letter else -1
-            text = texts[index] if 0 <= index < len(texts) else None
+            known = texts or sample.options
+            text = known[index] if 0 <= index < len(known) else None
             return visible_line(letter if text is None else f"{letter}: {text}")
         case NumberTarget(value=value):
             return visible_line(value.replace("-", numbers.MINUS))

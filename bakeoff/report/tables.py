@@ -38,7 +38,6 @@ class ForestRow(msgspec.Struct, frozen=True, kw_only=True):
     symbol: str
     word: str
     kind: str
-    p: str
 
 
 class Forest(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,7 +127,6 @@ def _forest_row(comparison: Comparison, all_of_track: Sequence[Comparison], marg
         symbol=verdicts.SYMBOLS[comparison.verdict],
         word=word_text(comparison),
         kind=word_kind(comparison),
-        p=numbers.p_value(comparison.p),
     )
 
 
@@ -139,6 +137,8 @@ def group_tables(results: Results) -> tuple[GroupTable, ...]:
     for track, found in tracks_of(results).items():
         for dimension in dict.fromkeys(name for result in found for name in result.groups):
             values = sorted({v for result in found for v in result.groups.get(dimension, {})}, key=natural)
+            if len(values) < 2:  # noqa: PLR2004 -- one group is the whole track
+                continue
             having = tuple(name for name, arm in arms.items() if track in arm.tracks)
             rows = tuple(
                 (
@@ -235,7 +235,8 @@ def _flat(values: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", _plain(value)
+            is_size = name.endswith("_bytes") and isinstance(value, int)
+            yield f"{prefix}{name}", numbers.memory(value) if is_size else _plain(value)
 
 
 def _plain(value: Any) -> str:

@@ -13,7 +13,8 @@ from bakeoff.report.visible import visible_line
 WIDTH = 80
 MOST_WIDTH = 100
 _LONGEST_NAME = 24
-_TRACKS_A_BLOCK = 4
+_COUNTS = ("errors", "cut off", "unparsed")
+_SHORT = ("err", "cut", "unp")
 _ASCII = str.maketrans({"–": "-", "−": "-", "\u202f": " ", "±": "+/-", "’": "'", "×": "x", "…": "..."})
 
 Cells = Sequence[Sequence[str]]
@@ -26,44 +27,80 @@ def terminal_table(results: Results, *, width: int = WIDTH, ascii_only: bool = F
     """
     width = min(max(width, WIDTH), MOST_WIDTH)
     arms, tracks = ordered_arms(results), tracks_of(results)
-    blocks = [_scores(arms, tracks, names, width) for names in _blocks(list(tracks))]
     if len(tracks) == 1:
-        blocks += _groups(arms, next(iter(tracks)), width)
+        blocks = [_one_track(arms, *next(iter(tracks.items())), width), *_groups(arms, next(iter(tracks)), width)]
+    else:
+        blocks = [*_many_tracks(arms, tracks, width), _costs(arms, width)] if tracks else []
     blocks.append(_verdicts(results, width))
     text = "\n\n".join(block for block in blocks if block)
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii") if ascii_only else text
 
 
-def _blocks(tracks: list[str]) -> list[list[str]]:
-    return [tracks[start : start + _TRACKS_A_BLOCK] for start in range(0, len(tracks), _TRACKS_A_BLOCK)]
-
-
-def _scores(
-    arms: dict[str, ArmResult], tracks: dict[str, tuple[TrackResult, ...]], names: list[str], width: int
-) -> str:
-    """Return one block of tracks; errors and the like are of these tracks together."""
-    shown = {name: shown_metric(tracks[name]) for name in names}
-    heads = ["", *(part for name in names for part in (_head(tracks[name], shown[name]), "95%", "n"))]
-    heads += ["err", "cut", "unp", "/min", "peak"]
+def _one_track(arms: dict[str, ArmResult], track: str, results: Sequence[TrackResult], width: int) -> str:
+    """Return score, interval, n, health, speed and memory of each arm on the only track."""
+    metric = shown_metric(results)
     rows = [
-        [
-            _name(arm),
-            *(part for name in names for part in _score(result.tracks.get(name), shown[name])),
-            *_counts([result.tracks[name] for name in names if name in result.tracks]),
-            numbers.per_minute(result.samples_per_s),
-            numbers.memory(result.peak_memory_bytes),
-        ]
-        for arm, result in arms.items()
+        [_name(name), *_score(arm.tracks.get(track), metric), *_counts(list(arm.tracks.values())), *_cost(arm)]
+        for name, arm in arms.items()
     ]
-    if len(names) > 1 and _width([heads, *rows]) > width:
-        half = (len(names) + 1) // 2
-        return "\n\n".join(_scores(arms, tracks, part, width) for part in (names[:half], names[half:]))
-    return _aligned([heads, *rows], width)
+    long, short = (["", _head(results, metric), "95%", "n", *names, "/min", "peak"] for names in (_COUNTS, _SHORT))
+    return _aligned([long if _width([long, *rows]) <= width else short, *rows], width)
+
+
+def _many_tracks(arms: dict[str, ArmResult], tracks: dict[str, tuple[TrackResult, ...]], width: int) -> list[str]:
+    """Return scores with whole intervals, n in the head, as many tracks a block as fit; marks are explained below."""
+    shown = {name: shown_metric(found) for name, found in tracks.items()}
+    columns = [
+        [_head(found, shown[name]), f"n {numbers.count(_most_n(found))}"]
+        + [_short_score(arm.tracks.get(name), shown[name]) for arm in arms.values()]
+        for name, found in tracks.items()
+    ]
+    names = ["score, 95%", "", *(_name(name) for name in arms)]
+    blocks: list[list[list[str]]] = [[names]]
+    for column in columns:
+        if len(blocks[-1]) > 1 and _width(list(zip(*blocks[-1], column, strict=True))) > width:
+            blocks.append([names])
+        blocks[-1].append(column)
+    drawn = [_aligned(list(zip(*block, strict=True)), width) for block in blocks]
+    found = [track for results in tracks.values() for track in results]
+    legend = ["! some answers were cut off"] if any(track.truncated for track in found) else []
+    legend += ["< not all selected samples were answered"] if any(_is_partial(track) for track in found) else []
+    return [*drawn, "\n".join(legend)]
+
+
+def _costs(arms: dict[str, ArmResult], width: int) -> str:
+    """Return health, speed and memory of each arm over all its tracks."""
+    rows = [[_name(name), *_counts(list(arm.tracks.values())), *_cost(arm)] for name, arm in arms.items()]
+    return _aligned([["all tracks", *_COUNTS, "/min", "peak"], *rows], width)
+
+
+def _cost(arm: ArmResult) -> tuple[str, str]:
+    return numbers.per_minute(arm.samples_per_s), numbers.memory(arm.peak_memory_bytes)
+
+
+def _most_n(tracks: Sequence[TrackResult]) -> int:
+    return max((track.n for track in tracks), default=0)
+
+
+def _is_partial(track: TrackResult) -> bool:
+    return track.selected is not None and track.n < track.selected
+
+
+def _short_score(track: TrackResult | None, metric: str | None) -> str:
+    if track is None:
+        return "not run"
+    found = track.metrics.get(metric or "")
+    if found is None or found.value is None:
+        return numbers.NO_DATA
+    has_interval = found.ci95 is not None and found.n >= numbers.TOO_FEW_FOR_AN_INTERVAL
+    marks = ("!" if track.truncated else "") + ("<" if _is_partial(track) else "")
+    ends = f" {numbers.whole_interval(found.ci95)}" if has_interval else ""
+    return f"{numbers.score(found.value, found.n)}{ends}{marks}"
 
 
 def _head(tracks: Sequence[TrackResult], metric: str | None) -> str:
     primary = next((name for track in tracks for name, found in track.metrics.items() if found.primary), metric)
-    title = shortened_line(tracks[0].title, 14)
+    title = _shortened(tracks[0].title, 14)
     return title if metric == primary else f"{title} {metric}"
 
 
@@ -87,7 +124,7 @@ def _groups(arms: dict[str, ArmResult], track: str, width: int) -> list[str]:
     having = {name: arm.tracks[track].groups for name, arm in arms.items() if track in arm.tracks}
     for dimension in dict.fromkeys(name for groups in having.values() for name in groups):
         values = list(dict.fromkeys(value for groups in having.values() for value in groups.get(dimension, {})))
-        heads = [dimension, *(shortened_line(value, 14) for value in values)]
+        heads = [dimension, *(_shortened(value, 14) for value in values)]
         rows = [
             [_name(arm), *(_group(groups.get(dimension, {}).get(value)) for value in values)]
             for arm, groups in having.items()
@@ -130,10 +167,10 @@ def _wrapped(text: str, width: int, indent: str, *, first: str | None = None) ->
 
 
 def _name(arm: str) -> str:
-    return shortened_line(arm, _LONGEST_NAME)
+    return _shortened(arm, _LONGEST_NAME)
 
 
-def shortened_line(text: str, most: int) -> str:
+def _shortened(text: str, most: int) -> str:
     """Return `text` as one visible line of at most `most` characters, its middle left out if need be."""
     line = visible_line(text)
     half = (most - 1) // 2

@@ -10,7 +10,19 @@ from typing import Final
 import msgspec
 
 from bakeoff.geometry import Frame
-from bakeoff.scorers import anls, box_iou, click_in_box, exact, numeric, option_letter
+from bakeoff.scorers import (
+    anls,
+    blink,
+    box_iou,
+    click_in_box,
+    exact,
+    mathvista,
+    mmmu,
+    numeric,
+    option_letter,
+    seeclick,
+    vlmevalkit,
+)
 from bakeoff.scorers.scorer import Scorer
 
 SCORERS: Final[dict[str, Scorer]] = {
@@ -26,6 +38,21 @@ SCORERS: Final[dict[str, Scorer]] = {
     "number_list": Scorer(name="number_list", version=numeric.VERSION, score=numeric.number_list),
     "exact": Scorer(name="exact", version=exact.VERSION, score=exact.exact),
     "contains": Scorer(name="contains", version=exact.VERSION, score=exact.contains),
+    "mathvista": Scorer(name="mathvista", version=mathvista.VERSION, score=mathvista.mathvista),
+    "mathvista_official_no_llm": Scorer(
+        name="mathvista_official_no_llm", version=mathvista.VERSION, score=mathvista.mathvista_official_no_llm
+    ),
+    "mathvista_extraction_official": Scorer(
+        name="mathvista_extraction_official", version=mathvista.VERSION, score=mathvista.mathvista_extraction_official
+    ),
+    "mmmu_open": Scorer(name="mmmu_open", version=mmmu.VERSION, score=mmmu.mmmu_open),
+    "mmmu_open_official": Scorer(name="mmmu_open_official", version=mmmu.VERSION, score=mmmu.mmmu_open_official),
+    "mmmu_official": Scorer(name="mmmu_official", version=mmmu.VERSION, score=mmmu.mmmu_official),
+    "blink_official": Scorer(name="blink_official", version=blink.VERSION, score=blink.blink_official),
+    "seeclick_official": Scorer(name="seeclick_official", version=seeclick.VERSION, score=seeclick.seeclick_official),
+    "refcoco_vlmevalkit": Scorer(
+        name="refcoco_vlmevalkit", version=vlmevalkit.VERSION, score=vlmevalkit.refcoco_vlmevalkit
+    ),
 }
 
 _FRAMED: Final = {

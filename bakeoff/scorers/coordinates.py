@@ -7,7 +7,7 @@ was cut before its fourth number are not coordinates.
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
@@ -38,9 +38,10 @@ def _named(*names: str) -> str:
     )
 
 
+_TWO_PAIRS = re.compile(rf"{_PAIR}\s*+(?:(?:,|to\b)\s*+)?+{_PAIR}")
 _BOX_PATTERNS = (
     re.compile(rf"[\[({{]\s*+{_N}{_GAP}{_N}{_GAP}{_N}{_GAP}{_N}\s*+[\])}}]"),
-    re.compile(rf"{_PAIR}\s*+(?:(?:,|to\b)\s*+)?+{_PAIR}"),
+    _TWO_PAIRS,
     re.compile(_named("x1", "y1", "x2", "y2"), re.IGNORECASE),
 )
 _POINT_PATTERNS = (re.compile(_named("x", "y"), re.IGNORECASE), re.compile(_PAIR))
@@ -135,25 +136,22 @@ def _from_list(items: list[Json]) -> Coordinates | None:
     """Read four numbers or two pairs as a box, two numbers as a point."""
     pairs = [item for item in items if isinstance(item, list)]
     if len(items) == len(pairs) == 2:  # noqa: PLR2004 -- two corners
-        corners = [_from_numbers(pair, is_corner=True) for pair in pairs]
-        if all(corner is not None and not corner.is_box for corner in corners):
-            return _from_numbers([*pairs[0], *pairs[1]])
-        return None
+        corners = [_from_numbers(pair) for pair in pairs]
+        is_box = all(corner is not None and not corner.is_box for corner in corners)
+        return _from_numbers([*pairs[0], *pairs[1]]) if is_box else None
     return _from_numbers(items)
 
 
-def _from_numbers(items: list[Json], *, is_corner: bool = False) -> Coordinates | None:
-    """Read four finite numbers as a box or two as a point that is no echo of a range."""
-    numbers = [item for item in items if isinstance(item, Number)]
-    if len(numbers) != len(items) or len(items) not in {2, 4}:
-        return None
-    return _checked([number.text for number in numbers], is_corner=is_corner)
+def _from_numbers(items: list[Json]) -> Coordinates | None:
+    """Read four numbers as a box or two as a point."""
+    numbers = [item.text for item in items if isinstance(item, Number)]
+    return _checked(numbers) if len(numbers) == len(items) and len(items) in {2, 4} else None
 
 
-def _checked(texts: list[str], *, is_corner: bool = False) -> Coordinates | None:
+def _checked(texts: Sequence[str]) -> Coordinates | None:
     """Return the numbers of `texts` unless one is not finite or they echo a range."""
     values = tuple(float(text) for text in texts)
-    if not all(math.isfinite(value) for value in values) or (values in _ECHOES and not is_corner):
+    if not all(math.isfinite(value) for value in values) or values in _ECHOES:
         return None
     return Coordinates(values, all("." in text for text in texts))
 
@@ -162,20 +160,21 @@ def _earliest(
     text: str, patterns: tuple[re.Pattern[str], ...], bare: str, whole: re.Pattern[str]
 ) -> Coordinates | None:
     """Return the candidate that begins first in `text`, or the one that `bare` text consists of."""
-    found: list[tuple[int, Coordinates]] = []
-    for pattern in patterns:
-        hit = next(_hits(pattern.finditer, text), None)
-        if hit is not None:
-            found.append(hit)
+    found = [hit for pattern in patterns if (hit := _first_hit(pattern, text)) is not None]
     if found:
         return min(found, key=lambda hit: hit[0])[1]
     match = whole.fullmatch(bare)
-    return _checked(list(match.groups())) if match else None
+    return _checked(match.groups()) if match else None
 
 
-def _hits(finditer: Callable[[str], Iterator[re.Match[str]]], text: str) -> Iterator[tuple[int, Coordinates]]:
-    """Yield position and coordinates of each match that is a candidate."""
-    for match in finditer(text):
-        found = _checked(list(match.groups()))
-        if found is not None:
-            yield match.start(), found
+def _first_hit(pattern: re.Pattern[str], text: str) -> tuple[int, Coordinates] | None:
+    """Return position and coordinates of the first match that is a candidate."""
+    position = 0
+    while (match := pattern.search(text, position)) is not None:
+        numbers = match.groups()
+        found = _checked(numbers)
+        is_echo = pattern is _TWO_PAIRS and (_checked(numbers[:2]) is None or _checked(numbers[2:]) is None)
+        if found is not None and not is_echo:
+            return match.start(), found
+        position = match.start() + 1  # the second pair of a match may begin a box of its own
+    return None

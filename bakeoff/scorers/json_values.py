@@ -10,7 +10,7 @@ from typing import Final
 
 import msgspec
 
-MAX_DEPTH: Final = 16
+MAX_DEPTH: Final = 8
 
 _OPENER = re.compile(r"[\[{]")
 _TOKEN = re.compile(
@@ -45,7 +45,10 @@ class _NotJson(Exception):
 
 def read_values(text: str) -> Iterator[Json]:
     """Yield every list and object that is valid JSON, in the order of their opening brackets, nested ones too."""
+    last = {"[": text.rfind("]"), "{": text.rfind("}")}
     for start in _OPENER.finditer(text):
+        if start.start() > last[start.group()]:
+            continue  # never closed: spares runaway output eight tokens a bracket
         try:
             value, _ = _read_value(text, start.start(), 0)
         except _NotJson:

@@ -51,8 +51,8 @@ _BRACKETED = re.compile(
 )
 _CAPITAL = re.compile(rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}")
 _ONLY_LETTERS = re.compile(
-    rf"(?:(?:either|both)\s++)?(?:{_OPEN}\s*+)?[A-Za-z](?:\s*+{_CLOSE})?"
-    rf"(?:(?:{_CONNECTOR}|\s++)(?:{_OPEN}\s*+)?[A-Za-z](?![A-Za-z])(?:\s*+{_CLOSE})?)*+[\s.!]*+",
+    rf"(?:(?:either|both)\s++)?(?:{_OPEN}\s*+)?[A-Za-z](?:\s*+{_CLOSE})?\.?"
+    rf"(?:(?:{_CONNECTOR}|\s++)(?:{_OPEN}\s*+)?[A-Za-z](?![A-Za-z])(?:\s*+{_CLOSE})?\.?)*+[\s.!]*+",
     re.IGNORECASE,
 )
 _ENDS_IN_TWO = re.compile(rf"{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}{_CONNECTOR}{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}[\s.!?*_]*+\Z")
@@ -93,6 +93,8 @@ def label(text: str, valid: str) -> str | None:
     match = _LABEL.match(text)
     letter = letter_of(match, valid) if match else None
     if match is None or letter is None or _is_hedged(text, match.end(), letter, valid):
+        return None
+    if len(only_letters(text, valid)) > 1:
         return None
     later = {letter_of(found, valid) for found in _LATER_LABEL.finditer(text, match.end())}
     return None if later - {None, letter} else letter

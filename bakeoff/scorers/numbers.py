@@ -21,6 +21,7 @@ _NUMBER = re.compile(
         \{{\s*+(?P<top>{_DIGITS})\s*+\}}\s*+\{{\s*+(?P<bottom>{_DIGITS})\s*+\}}
       | (?:(?P<whole>{_INTEGER})\s++)?(?<!/)
         (?P<numerator>{_INTEGER})\s?[/\u2044]\s?(?P<denominator>{_INTEGER})(?!\.[0-9]|/)
+      | 10\s?\^\s?\{{?(?P<power_of_ten>[-+]?[0-9]++)\}}?
       | (?P<decimal>{_DIGITS})
         (?: [eE](?P<exponent>[-+]?[0-9]++)
           | \s?(?:[x*\u00d7\u00b7]|\\times|\\cdot)\s?10\s?\^\s?\{{?(?P<power>[-+]?[0-9]++)\}}? )?
@@ -29,6 +30,7 @@ _NUMBER = re.compile(
 )
 _NOISE = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\b|[$\u20ac\u00a3\u00a5\u20b9]|\\[,;:! ]")
 _THIN_BLANKS = str.maketrans("", "", "\u2009\u202f\u200a")
+_VULGAR = re.compile(r"(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")
 _BULLET = re.compile(r"^[ \t]*+[-+*\u2022][ \t]+", re.MULTILINE)
 _CUE = re.compile(r"\b(?:final\s+answer|answer|result)\b|\u7b54\u6848", re.IGNORECASE)
 _EQUALS = re.compile(r"[=\u2248\u2245\u223c~]|\\approx\b")
@@ -85,7 +87,8 @@ def format_number(value: float) -> str:
 
 def _prepared(output: str) -> str:
     """Return the folded answer without currency signs, thin spaces and text wrappers, percent signs unescaped."""
-    text = fold(final_answer(output).translate(_THIN_BLANKS)).strip()
+    # Before folding, which makes a thin blank a blank and glues the parts of a mixed number such as 3½ together.
+    text = fold(_VULGAR.sub(" ", final_answer(output).translate(_THIN_BLANKS))).strip()
     if "\n" in text:
         text = _BULLET.sub("", text)  # the dash before an item of a list is no minus
     return _NOISE.sub(" ", text.replace("\\%", "%").replace("{,}", ","))
@@ -116,7 +119,9 @@ def _among(found: list[re.Match[str]], text: str) -> re.Match[str]:
 def _value(match: re.Match[str]) -> float | None:
     """Return the value of one number; None when it is not finite."""
     sign = -1.0 if (match["sign"] or "").startswith("-") else 1.0
-    if match["decimal"] is not None:
+    if match["power_of_ten"] is not None:
+        value = float(f"1e{match['power_of_ten']}")
+    elif match["decimal"] is not None:
         power = match["exponent"] or match["power"]
         value = float(match["decimal"].replace(",", "") + (f"e{power}" if power else ""))
     else:

@@ -37,7 +37,7 @@ def mcnemar(a_only: int, b_only: int) -> ExactTest:
     return ExactTest(p_exact=p_exact, p_midp=p_midp, sign=_sign(a_only - b_only))
 
 
-def sign_flip(cluster_totals: Sequence[int]) -> ExactTest:
+def sign_flip(cluster_totals: Sequence[float]) -> ExactTest:
     """Test two arms on clustered binary samples: how often random signs of the images' totals reach the sum seen.
 
     Args:
@@ -46,11 +46,12 @@ def sign_flip(cluster_totals: Sequence[int]) -> ExactTest:
     The null distribution is convolved exactly, so there is no seed; singletons give McNemar's test.
 
     Raises:
-        TypeError: on a total that is not a whole number (continuous scores have no such test here).
+        ValueError: on a total that is not a whole number (continuous scores have no such test here).
     """
-    if not all(isinstance(total, int) for total in cluster_totals):
-        raise TypeError("totals of clusters must be whole numbers: the sign-flip test is for binary scores")
-    sizes = [abs(total) for total in cluster_totals if total]
+    if not all(float(total).is_integer() for total in cluster_totals):
+        raise ValueError("totals of clusters must be whole numbers: the sign-flip test is for binary scores")
+    totals = [int(total) for total in cluster_totals]
+    sizes = [abs(total) for total in totals if total]
     if not sizes:
         return ExactTest(p_exact=1.0, p_midp=1.0, sign=0)
     reach = sum(sizes)
@@ -59,7 +60,7 @@ def sign_flip(cluster_totals: Sequence[int]) -> ExactTest:
     probability[reach] = 1.0
     for size in sizes:
         probability = 0.5 * (np.roll(probability, size) + np.roll(probability, -size))
-    observed = sum(cluster_totals)
+    observed = sum(totals)
     sums = np.abs(np.arange(-reach, reach + 1))
     at = float(probability[sums == abs(observed)].sum())
     beyond = float(probability[sums > abs(observed)].sum())

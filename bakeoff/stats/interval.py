@@ -126,12 +126,12 @@ def interval(
 
 def _effective(m: Moments, confidence: float, worst_case_below: float) -> Interval:
     """Return the effective-sample Wilson interval of moments that have a variance."""
-    p = min(max(m.value, 0.0), 1.0)
+    p = 0.0 if m.value <= _EDGE else 1.0 if m.value >= 1.0 - _EDGE else m.value
     variance = max(m.variance, m.independent)  # negative correlation within images must not shrink the interval
     if m.informative_clusters < worst_case_below:
         variance = m.independent * max(m.kish, 1.0)
     # An all-right or constant sample has no variance to speak of: every cluster counts as one sample.
-    is_flat = variance == 0.0 or p <= _EDGE or p >= 1.0 - _EDGE
+    is_flat = variance == 0.0 or p in {0.0, 1.0}
     n_eff = m.n_equal / m.kish if is_flat else p * (1.0 - p) / variance
     quantile = _z(confidence) if is_flat else float(scipy_stats.t.ppf(0.5 + confidence / 2.0, m.df))
     low, high = wilson_bounds(p, n_eff, quantile)

@@ -28,14 +28,11 @@ def design_effect(cluster_sizes: Sequence[float], icc: float) -> float:
 def samples_for_difference(
     difference: float, discordance: float, *, deff: float = 1.0, power: float = 0.8, alpha: float = 0.05
 ) -> int | None:
-    """Return the number of binary pairs that shows `difference` with the given power; None when it exceeds discordance.
+    """Return the number of binary pairs that shows `difference` with the given power.
 
-    Raises:
-        ValueError: when the difference is not positive.
+    None when no number does: when the difference is not positive or exceeds the discordance.
     """
-    if difference <= 0:
-        raise ValueError(f"the difference to show must be positive, not {difference!r}")
-    if difference > discordance:
+    if not 0.0 < difference <= discordance:
         return None
     return math.ceil(deff * _pairs(difference, discordance, power, alpha))
 

@@ -26,7 +26,7 @@ def scorer_of(sample: Sample) -> Scorer:
         case OptionTarget():
             return SCORERS["option_letter"]
         case NumberTarget():
-            return SCORERS["numeric"]
+            return SCORERS["numeric_exact"]
         case _:
             return SCORERS["anls"]
 

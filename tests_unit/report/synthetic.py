@@ -1,6 +1,7 @@
 """Synthetic runs: a tiny track with drawn images, and run directories written as the plugin writes them."""
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import msgspec
 import pytest
 from PIL import Image as PillowImage, ImageDraw
 
-from bakeoff.metrics import Metric, group_metrics, macro_metric, mean_metric
+from bakeoff.metrics import Metric, macro_metric, mean_metric
 from bakeoff.records import (
     BoxTarget,
     Failure,
@@ -17,11 +18,13 @@ from bakeoff.records import (
     OptionTarget,
     Record,
     Sample,
+    Score,
     Session,
     TextTarget,
     to_line,
 )
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, TrackManifest
+from bakeoff.scorers import SCORERS
 from bakeoff.tracks import TRACKS, Track, load_samples
 
 TRACK = "toy"
@@ -90,18 +93,30 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Sample, ..
         protocols=(),
         dimensions=("family", "size"),
         metrics=_metrics,
+        macro="family",
         folder=lambda: folder,
     )
     monkeypatch.setitem(TRACKS, TRACK, track)
-    monkeypatch.setitem(
-        __import__("bakeoff.report.comparing", fromlist=["STRATA"]).STRATA, (TRACK, "accuracy"), "family"
-    )
     return drawn
 
 
+def answer_of(sample: Sample, *, right: bool) -> tuple[str, Score]:
+    """Return an output that is right or wrong on `sample`, and the score for it."""
+    match sample.target:
+        case BoxTarget(box=box):
+            shift = 0 if right else 150
+            output = json.dumps({"bbox_2d": [round(edge * 1000) + shift for edge in box]})
+            return output, SCORERS["box_iou"].score(output, sample.target)
+        case OptionTarget():
+            answer = "B" if right else "A"
+        case _:
+            answer = "hello" if right else "help"
+    return f"It is {answer}.", Score(value=float(right), correct=right, answer=answer)
+
+
 def record(sample: Sample, *, right: bool = True, at: float = 0.0, **changes: Any) -> Record:
-    """A record of `sample`, started `at` seconds into 2026-11-30."""
-    answer = "[10, 20, 900, 950]" if isinstance(sample.target, BoxTarget) else "hello" if right else "B: no"
+    """A record of `sample`, started `at` seconds into 2026-11-30 09:00 UTC."""
+    output, score = answer_of(sample, right=right)
     minute, second = divmod(at, 60)
     base = Record(
         sample_id=sample.id,
@@ -110,11 +125,12 @@ def record(sample: Sample, *, right: bool = True, at: float = 0.0, **changes: An
         groups=sample.groups,
         image_sha256=tuple(image.sha256 for image in sample.images),
         prompt_sha256=hashlib.sha256(sample.id.encode()).hexdigest(),
-        output=f"I say {answer}",
-        answer=answer,
-        score=1.0 if right else 0.0,
-        correct=right,
-        scorer="exact",
+        output=output,
+        answer=score.answer,
+        score=score.value,
+        correct=score.correct,
+        metrics=score.metrics,
+        scorer="box_iou" if isinstance(sample.target, BoxTarget) else "exact",
         scorer_version="1",
         finish_reason="stop",
         thinking=False,

@@ -1,0 +1,126 @@
+"""The process that owns the run and its servers while xdist's workers do the asking."""
+
+import json
+from typing import Any
+
+import pytest
+
+from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_backend
+from bakeoff.errors import UsageProblem
+from bakeoff.models import ModelSpec
+from bakeoff.plugin.opening import backend_settings, describe, say
+from bakeoff.plugin.options import RESUMED_FIELDS, Options
+from bakeoff.plugin.planning import Plan
+from bakeoff.plugin.recorder import Recorder
+from bakeoff.plugin.reporting import Reporting
+from bakeoff.runs import Selection
+
+
+class Controller:
+    """The process that owns the run and its servers while xdist's workers do the asking."""
+
+    def __init__(
+        self, config: pytest.Config, plan: Plan, options: Options, recorder: Recorder, reports: Reporting
+    ) -> None:
+        self._config = config
+        self._plan = plan
+        self._options = options
+        self._recorder = recorder
+        self._reports = reports
+        self._backends: dict[str, Backend] = {}
+        self._refuse_what_cannot_share()
+        if not config.option.collectonly:
+            self._open()
+
+    def pytest_configure_node(self, node: Any) -> None:
+        """Tell a new worker all it may not find out for itself, frozen at the beginning."""
+        node.workerinput["bakeoff"] = json.dumps(
+            {
+                "run": str(self._recorder.run.path),
+                "stored": {name: self._recorder.manifest.options.get(name) for name in RESUMED_FIELDS},
+                "servers": {arm: _address(backend) for arm, backend in self._backends.items()},
+                "answered": {
+                    arm: sorted(ids)
+                    for arm, ids in self._recorder.answered(retry_errors=self._options.retry_errors).items()
+                },
+                "attempts": self._recorder.attempts(),
+                "selection": self._recorder.stored_selection,
+            }
+        )
+
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Write down what the first worker selected; all workers collect the same."""
+        if self._recorder.is_open:
+            self._recorder.add_selection(self._selected(ids))
+
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take over what a worker counted; a crashed worker tells nothing."""
+        self._reports.resumed = max(self._reports.resumed, getattr(node, "workeroutput", {}).get("bakeoff_resumed", 0))
+
+    @pytest.hookimpl(tryfirst=True)  # before the report is built
+    def pytest_sessionfinish(self) -> None:
+        """End the servers."""
+        self._close()
+
+    def pytest_unconfigure(self) -> None:
+        """End the servers also when the session broke before its end."""
+        self._close()
+
+    def _open(self) -> None:
+        self._recorder.open({})
+        try:
+            for spec in self._plan.arms:
+                settings = self._settings(spec)
+                backend = self._backends[spec.arm] = open_backend(spec, settings)
+                self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
+        except BaseException:
+            self._close()
+            self._recorder.close()
+            self._recorder.release()
+            raise
+
+    def _close(self) -> None:
+        for backend in self._backends.values():
+            backend.close()
+        self._backends.clear()
+
+    def _settings(self, spec: ModelSpec) -> Settings:
+        prompts = self._plan.prompts()
+        workers = worker_count(self._config)
+        return backend_settings(
+            spec, self._options, self._recorder.run, prompts, say(self._config), concurrency=workers
+        )
+
+    def _selected(self, ids: list[str]) -> Selection:
+        selection: Selection = {}
+        known = self._plan.case_ids()
+        for nodeid in ids:
+            place = known.get(nodeid.partition("[")[2].rpartition("]")[0])
+            if place is not None:
+                arm, track, sample = place
+                selection.setdefault(arm, {}).setdefault(track, []).append(sample)
+        return selection
+
+    def _refuse_what_cannot_share(self) -> None:
+        in_process = [spec.name for spec in self._plan.arms if spec.backend in IN_PROCESS]
+        if in_process:
+            raise UsageProblem(
+                f"{', '.join(in_process)} would be loaded once in every worker. Leave -n out: prompts of an arm are "
+                "kept in flight by --concurrency N; or name server models only, such as --model tiny-gguf-bf16 -n 2."
+            )
+        servers = [spec.name for spec in self._plan.arms if spec.backend != "fake"]
+        if len(servers) > 1:
+            raise UsageProblem(
+                f"-n takes one model at a time, but {', '.join(servers)} are named. Leave -n out, or run them one "
+                "after the other into the same directory with --run-dir DIR, then --resume DIR."
+            )
+
+
+def _address(backend: Backend) -> dict[str, Any]:
+    """Return how a worker joins a backend: `{url, server_pid}`; empty where each worker opens its own."""
+    return {"url": backend.url, "server_pid": backend.pid} if isinstance(backend, ServedBackend) else {}
+
+
+def worker_count(config: pytest.Config) -> int:
+    """Return how many xdist workers this session asks for; 0 without xdist and with `-n0`."""
+    return len(config.getoption("tx", default=None) or ())

@@ -1,0 +1,59 @@
+"""Columns for `--html`: score, answer, and the images of samples that were not right.
+
+pytest-html escapes nothing that a plugin gives it and keeps every row in one page, so all text is escaped and cut
+here, and images are referred to by path, never embedded.
+"""
+
+import html
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from bakeoff.records import Record, Sample
+
+MAX_SHOWN = 200
+"""Characters of an answer that a row shows; the journal has all of them."""
+
+
+def note_for_html(report: pytest.TestReport, sample: Sample, record: Record) -> None:
+    """Leave on the report what its row will show: short text and paths, which cross from worker to controller."""
+    vars(report)["bakeoff_shown"] = {
+        "score": "" if record.score is None else f"{record.score:.3f}",
+        "answer": _short(record.output if record.answer is None else record.answer),
+        "images": [] if record.correct else [image.path for image in sample.images],
+    }
+
+
+@pytest.hookimpl(optionalhook=True)  # the hook exists only where pytest-html is loaded
+def pytest_html_results_table_header(cells: list[str]) -> None:
+    """Add the headers."""
+    cells.insert(2, '<th class="sortable" data-column-type="score">Score</th>')
+    cells.insert(3, '<th class="sortable" data-column-type="answer">Answer</th>')
+    cells.insert(4, "<th>Image</th>")
+
+
+class HtmlRows:
+    """Adds the cells of a row; needs to know where the page lies, to refer to images from there."""
+
+    def __init__(self, page: Path) -> None:
+        self._folder = page.resolve().parent
+
+    @pytest.hookimpl(optionalhook=True)  # as above
+    def pytest_html_results_table_row(self, report: pytest.TestReport, cells: list[str]) -> None:
+        """Add as many cells as there are headers, whatever the report is of."""
+        shown = getattr(report, "bakeoff_shown", None) or {"score": "", "answer": "", "images": []}
+        cells.insert(2, f'<td class="col-score">{html.escape(shown["score"])}</td>')
+        cells.insert(3, f'<td class="col-answer">{html.escape(shown["answer"])}</td>')
+        cells.insert(4, f"<td>{self._pictures(shown['images'])}</td>")
+
+    def _pictures(self, paths: Sequence[str]) -> str:
+        sources = (html.escape(Path(os.path.relpath(path, self._folder)).as_posix(), quote=True) for path in paths)
+        return "".join(f'<a href="{s}"><img src="{s}" alt="" height="96" loading="lazy"></a>' for s in sources)
+
+
+def _short(text: str | None) -> str:
+    """Return one line of printable text; pytest-html reads cells with a pattern that ends at a line end."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text or "").split())
+    return line if len(line) <= MAX_SHOWN else line[:MAX_SHOWN] + "…"

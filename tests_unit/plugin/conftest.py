@@ -1,0 +1,106 @@
+"""A bench of three lines in a folder of its own, run by a real pytest in a process of its own."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bakeoff.journal import JournalContent, read_journal
+from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Record, Sample
+from bakeoff.runs import RunDirectory
+from bakeoff.tracks import TRACKS, load_samples
+
+BENCH = """
+TRACK = "calibration"
+def test_sample(case): case.check()
+"""
+
+MODES = {"alone": ("-p", "no:xdist"), "n0": ("-n0",), "n2": ("-n2",)}
+
+
+def right_answer(sample: Sample) -> str:
+    match sample.target:
+        case BoxTarget(box=box):
+            return json.dumps([{"bbox_2d": [round(1000 * edge) for edge in box], "label": "it"}])
+        case OptionTarget(letter=letter):
+            return letter
+        case NumberTarget(value=value):
+            return value
+        case text:
+            return text.answers[0]
+
+
+def calibration() -> tuple[Sample, ...]:
+    return load_samples(TRACKS["calibration"].folder())
+
+
+class BenchRun:
+    """What a pytest run left behind."""
+
+    def __init__(self, result: pytest.RunResult, folder: Path) -> None:
+        self.result = result
+        self.folder = folder
+
+    @property
+    def code(self) -> int:
+        return int(self.result.ret)
+
+    @property
+    def text(self) -> str:
+        return self.result.stdout.str() + self.result.stderr.str()
+
+    @property
+    def runs(self) -> list[RunDirectory]:
+        return [RunDirectory(path.parent) for path in sorted(self.folder.glob("reports/*/run.json"))]
+
+    @property
+    def run(self) -> RunDirectory:
+        (run,) = self.runs
+        return run
+
+    @property
+    def results(self) -> dict[str, Any]:
+        return dict(json.loads((self.run.path / "results.json").read_text("utf-8")))
+
+    def journal(self, arm: str | None = None) -> JournalContent:
+        (path,) = [self.run.journal_path(arm)] if arm else sorted(self.run.path.glob("records/*.jsonl"))
+        return read_journal(path)
+
+    @property
+    def records(self) -> Mapping[str, Record]:
+        return self.journal().records
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[..., str]:
+    """Write a script for the fake model and return its name for `--model`."""
+
+    def write(name: str = "scripted", *, wrong: tuple[str, ...] = (), **more: Any) -> str:
+        answers = {s.id: "nothing to see" if s.id in wrong else right_answer(s) for s in calibration()}
+        path = tmp_path / f"{name}.json"
+        path.write_text(json.dumps({"answers": {**answers, **more.pop("answers", {})}, **more}), "utf-8")
+        return f"fake:{path}"
+
+    return write
+
+
+@pytest.fixture
+def bench(pytester: pytest.Pytester) -> Callable[..., BenchRun]:
+    """Run `pytest` on the three-line bench with the given arguments."""
+    pytester.makepyfile(test_calibration=BENCH)
+    pytester.makeini("[pytest]\nstrict = true\n")
+
+    def run(*arguments: str) -> BenchRun:
+        result = pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments)
+        return BenchRun(result, pytester.path)
+
+    return run
+
+
+@pytest.fixture(params=list(MODES.values()), ids=list(MODES))
+def mode(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """The three ways to run: without xdist, with `-n0`, with two workers."""
+    return tuple(request.param)

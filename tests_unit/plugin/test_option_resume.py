@@ -1,0 +1,145 @@
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests_unit.plugin.conftest import BenchRun, calibration
+
+Bench = Callable[..., BenchRun]
+Script = Callable[..., str]
+
+
+def scores(run: BenchRun) -> dict[str, float | None]:
+    return {name: record.score for name, record in run.records.items()}
+
+
+def tracks(run: BenchRun) -> dict[str, Any]:
+    return {name: arm["tracks"] for name, arm in run.results["arms"].items()}
+
+
+def forget(run: BenchRun, keep: int) -> None:
+    """Cut the journal after its first `keep` records, as if the session had been killed there."""
+    (path,) = run.run.path.glob("records/*.jsonl")
+    lines = path.read_text("ascii").splitlines(keepends=True)
+    records = [number for number, line in enumerate(lines) if '"type":"record"' in line]
+    path.write_text("".join(lines[: records[keep - 1] + 1]) + lines[records[keep]][:40], "ascii")
+
+
+def test_a_resumed_run_answers_only_what_is_missing(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script(), "--limit", "8", *mode)
+    whole = scores(first)
+    forget(first, keep=5)
+    second = bench("--resume", *mode)
+    assert second.code == 0
+    assert scores(second) == whole
+    assert "resumed: 5 samples were already recorded" in second.text
+    second.result.stdout.fnmatch_lines(["*3 passed*"])
+
+
+def test_a_run_that_is_done_resumes_to_exit_code_0(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script(), "--limit", "3", *mode)
+    before = tracks(first)
+    again = bench(f"--resume={first.run.path}", *mode)
+    assert again.code == 0
+    assert tracks(again) == before
+
+
+def test_without_an_unfinished_run_resume_says_so(bench: Bench, script: Script) -> None:
+    bench("--model", script(), "--limit", "2")
+    run = bench("--resume")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "no unfinished run in" in run.text
+
+
+def test_a_test_path_behind_resume_is_explained(bench: Bench) -> None:
+    run = bench("--resume", "test_calibration.py")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "put --resume behind the test paths" in run.text
+
+
+def test_errors_are_tried_again_and_counted(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    culprit = calibration()[0].id
+    name = script(fail=[culprit])
+    first = bench("--model", name, "-k", "grounding-00")
+    assert first.records[culprit].attempt == 1
+    again = bench("--resume", *mode)
+    assert again.code == 1
+    assert again.records[culprit].attempt == 2
+    assert len(again.journal().history) == len(again.records) + 1
+
+
+def test_errors_can_be_left_alone(bench: Bench, script: Script) -> None:
+    culprit = calibration()[0].id
+    first = bench("--model", script(fail=[culprit]), "-k", "grounding-00")
+    again = bench(f"--resume={first.run.path}", "--no-retry-errors")
+    assert again.records[culprit].attempt == 1
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--temperature", "0.9", "sampling.temperature differs from the stored run: it was 0.2 and is now 0.9"),
+        ("--seed", "5", "seed differs from the stored run: it was 0 and is now 5"),
+        ("--max-tokens", "16", "tracks.calibration.max_tokens differs from the stored run: it was 64 and is now 16"),
+        ("--thinking", "on", "thinking differs from the stored run: it was 'default' and is now 'on'"),
+    ],
+)
+def test_other_inputs_are_refused_and_named(
+    bench: Bench, script: Script, option: str, value: str, message: str
+) -> None:
+    first = bench("--model", script(), "--limit", "3")
+    forget(first, keep=1)
+    run = bench("--resume", option, value)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert message in run.text
+    assert len(run.records) == 1
+
+
+def test_another_model_behind_the_same_name_is_refused(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script(), "--limit", "3")
+    forget(first, keep=1)
+    script(default="changed")
+    run = bench("--resume", *mode)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "model.weights_sha256 differs from the stored run" in run.text
+
+
+def test_changed_samples_are_refused(bench: Bench, script: Script) -> None:
+    first = bench("--model", script(), "--limit", "3")
+    forget(first, keep=1)
+    path = first.run.path / "run.json"
+    manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    (arm,) = manifest["arms"].values()
+    arm["fingerprint"]["tracks.calibration.samples_sha256"] = "0" * 64
+    path.write_text(json.dumps(manifest), "utf-8")
+    run = bench("--resume")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "tracks.calibration.samples_sha256 differs" in run.text
+
+
+def test_an_arm_can_be_added_to_a_run(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script("one"), "--limit", "3", *mode)
+    run = bench(f"--resume={first.run.path}", "--model", f"{script('one')},{script('two')}", *mode)
+    assert run.code == 0
+    assert len(run.results["arms"]) == 2
+    assert len({tuple(sorted(j.records)) for j in run.run.journals().values()}) == 1
+
+
+def test_naming_samples_extends_a_run(bench: Bench, script: Script) -> None:
+    first = bench("--model", script(), "-k", "grounding-001")
+    run = bench(f"--resume={first.run.path}", "-k", "grounding-002")
+    assert sorted(run.records) == ["grounding-001", "grounding-002"]
+
+
+def test_two_processes_cannot_write_one_run(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script(), "--limit", "3")
+    forget(first, keep=1)
+    held = first.run
+    held.lock()
+    try:
+        run = bench("--resume", *mode)
+    finally:
+        held.unlock()
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "is being written by another process" in run.text

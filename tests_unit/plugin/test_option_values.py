@@ -1,0 +1,91 @@
+"""Options that are refused, or that must arrive where they are used."""
+
+from collections.abc import Callable
+
+import pytest
+
+from tests_unit.plugin.conftest import BenchRun, calibration
+
+Bench = Callable[..., BenchRun]
+Script = Callable[..., str]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--temperature", "-1"), "--temperature -1.0: must lie between 0 and 100"),
+        (("--top-p", "1.5"), "--top-p 1.5: must lie between 0 and 1"),
+        (("--limit", "0"), "--limit 0: 0 is not at least 1"),
+        (("--limit", "some"), "--limit some: invalid literal"),
+        (("--limit", "nowhere:3"), "there is no track 'nowhere'"),
+        (("--protocol", "shouting"), "track calibration has no protocol 'shouting'; it has default"),
+        (("--concurrency", "0"), "--concurrency 0: must lie between 1 and 1024"),
+        (("--min-score", "calibration"), "--min-score calibration: write --min-score TRACK=X"),
+        (("--min-score", "calibration=85"), "with X between 0 and 1"),
+        (("--min-score", "nowhere=0.5"), "there is no track 'nowhere'"),
+        (("--max-truncated", "101"), "must lie between 0 and 100"),
+    ],
+)
+def test_a_value_that_cannot_be_meant_is_a_usage_error(bench: Bench, arguments: tuple[str, ...], message: str) -> None:
+    run = bench("--model", "fake:echo", *arguments)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert message in run.text
+    assert not run.runs
+
+
+def test_sampling_budget_seed_and_thinking_are_part_of_the_fingerprint(
+    bench: Bench, script: Script, mode: tuple[str, ...]
+) -> None:
+    asked = ("--temperature", "0.7", "--top-k", "9", "--top-p", "0.8", "--min-p", "0.1", "--repetition-penalty", "1.2")
+    more = ("--seed", "11", "--thinking", "off", "--max-tokens", "calibration:33")
+    run = bench("--model", script(), "--limit", "2", *asked, *more, *mode)
+    assert run.code == 0
+    (arm,) = run.run.manifest().arms.values()
+    wanted = {
+        "sampling.temperature": 0.7,
+        "sampling.top_k": 9,
+        "sampling.top_p": 0.8,
+        "sampling.min_p": 0.1,
+        "sampling.repetition_penalty": 1.2,
+        "seed": 11,
+        "thinking": "off",
+        "tracks.calibration.max_tokens": 33,
+    }
+    assert {name: arm.fingerprint[name] for name in wanted} == wanted
+
+
+def test_the_seed_of_a_sample_follows_from_the_seed_of_the_run(bench: Bench, script: Script) -> None:
+    name = script()
+    seeds = [
+        {r.sample_id: r.seed for r in bench("--model", name, "-k", "grounding-001", "--seed", s).records.values()}
+        for s in ("1",)
+    ]
+    assert all(0 <= seed < 2**31 for found in seeds for seed in found.values())
+
+
+def test_limit_draws_a_stratified_sample_that_is_no_prefix(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    run = bench("--model", script(), "--limit", "calibration:10", *mode)
+    families = {record.groups["family"] for record in run.records.values()}
+    assert len(run.records) == 10
+    assert families == {sample.groups["family"] for sample in calibration()}
+    assert set(run.records) != {sample.id for sample in calibration()[:10]}
+    assert run.results["arms"][next(iter(run.results["arms"]))]["tracks"]["calibration"]["selected"] == 10
+
+
+def test_a_run_directory_is_not_written_over(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    name = script()
+    first = bench("--model", name, "--limit", "2", "--run-dir", "reports/mine", *mode)
+    assert first.run.name == "mine"
+    before = (first.run.path / "run.json").read_bytes()
+    second = bench("--model", name, "--limit", "2", "--run-dir", "reports/mine", *mode)
+    assert second.code == pytest.ExitCode.USAGE_ERROR
+    assert "holds a run already. Go on with it by --resume=reports/mine" in second.text
+    assert (first.run.path / "run.json").read_bytes() == before
+
+
+def test_wrong_answers_can_be_made_failures(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = calibration()[0].id
+    run = bench("--model", script(wrong=(first,)), "-k", "grounding-00", "--fail-on-wrong", *mode)
+    assert run.code == 1
+    assert run.records[first].score == 0.0
+    run.result.stdout.fnmatch_lines(["*1 failed*"])

@@ -1,0 +1,185 @@
+"""The page in a browser: fits, can be read in both themes, asks nothing of a network. Skipped without Chromium."""
+
+import html
+import itertools
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bakeoff.records import Record, Session
+from bakeoff.report import build
+from tests_unit.report.synthetic import RunMaker, failed
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+
+Answered = Callable[..., list[Record]]
+WIDTHS = (320, 390, 700, 861, 1024, 1400)
+
+CONTRAST = """() => {
+  const parse = text => {
+    const found = text.match(/[\\d.]+/g).map(Number);
+    return found.length === 3 ? [...found, 1] : found;
+  };
+  const over = (top, under) => [0, 1, 2].map(i => top[i] * top[3] + under[i] * (1 - top[3]));
+  const light = rgb => rgb.map(v => v / 255).map(v => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const ground = node => {
+    const layers = [];
+    for (let at = node; at; at = at.parentElement) layers.push(parse(getComputedStyle(at).backgroundColor));
+    return layers.reverse().reduce((under, top) => over(top, under), [255, 255, 255]);
+  };
+  const bad = [];
+  let count = 0;
+  const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const at = walk.currentNode.parentElement, text = walk.currentNode.textContent.trim();
+    const box = at.getBoundingClientRect(), style = getComputedStyle(at);
+    if (!text || !box.width || !box.height || at.closest(".unseen, .skip, script, style, defs")) continue;
+    const under = ground(at);
+    const ink = over(parse(at.closest("svg") ? style.fill : style.color), under);
+    const [a, b] = [light(ink), light(under)].sort((x, y) => y - x);
+    const ratio = (a + 0.05) / (b + 0.05), size = parseFloat(style.fontSize);
+    count += 1;
+    if (ratio < 4.5 || size < 12) bad.push([text.slice(0, 40), ratio.toFixed(2), size]);
+  }
+  return [count, bad];
+}"""
+
+TARGETS = """() => [...document.querySelectorAll("button, .contents a, summary")]
+  .map(e => [e.textContent, e.getBoundingClientRect()]).filter(([, r]) => r.width && (r.height < 24 || r.width < 24))
+  .map(([text]) => text)"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium found; install one with: apt-get install chromium")
+    with playwright.sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+@pytest.fixture
+def page_path(maker: RunMaker, answered: Answered) -> Path:
+    """Six arms with every awkward state: partial, cut off, errors, no journal, a name without a break."""
+    start = Session(event="start", at="2026-11-30T08:59:00+00:00", loaded_s=2.5)
+    cut = [msgspec.structs.replace(r, status="truncated") if i < 6 else r for i, r in enumerate(answered())]
+    maker.arm("tiny-bf16", [start, *answered(lambda i: i % 6 == 0)])
+    maker.arm("tiny-4bit", answered(lambda i: i % 3 == 0))
+    maker.arm("tiny-gguf-bf16", answered(lambda i: i % 6 == 0 or i == 7), backend="gguf")
+    maker.arm("AnArmNameWithoutAnyPlaceToBreakTheLine" * 2, cut, backend="gguf")
+    maker.arm("coreai", [*answered()[:50], *(failed(s, "x" * 300) for s in maker.samples[50:60])], backend="coreai")
+    maker.arm("server", None, backend="openai")
+    run = maker.write(margin=2.0, temperature=-1)
+    (run.path / "gates.json").write_text('[{"gate": "--max-errors 0", "outcome": "fail", "detail": "10 errors"}]')
+    build(run)
+    return run.path / "report.html"
+
+
+def _open(browser: Any, path: Path, *, width: int = 1400, scheme: str = "light", scripts: bool = True) -> Any:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme, java_script_enabled=scripts)
+    page.goto(path.as_uri())
+    return page
+
+
+@pytest.mark.browser
+def test_page_opens_without_a_request_or_a_console_message(browser: Any, page_path: Path) -> None:
+    page = browser.new_page()
+    requests: list[str] = []
+    messages: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.on("console", lambda message: messages.append(message.text))
+    page.on("pageerror", lambda error: messages.append(str(error)))
+    page.goto(page_path.as_uri())
+    assert [url for url in requests if not url.startswith("data:")] == [page_path.as_uri()]
+    assert messages == []
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", WIDTHS)
+def test_page_does_not_scroll_sideways(browser: Any, page_path: Path, width: int) -> None:
+    page = _open(browser, page_path, width=width)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate(TARGETS) == []
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_can_be_read(browser: Any, page_path: Path, width: int, scheme: str) -> None:
+    page = _open(browser, page_path, width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    count, bad = page.evaluate(CONTRAST)
+    assert count > 200
+    assert bad == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_theme_can_be_switched_and_is_drawn(browser: Any, page_path: Path) -> None:
+    page = _open(browser, page_path, scheme="light")
+    ground = "getComputedStyle(document.body).backgroundColor"
+    light = page.evaluate(ground)
+    for name in ("light", "dark"):
+        page.click("#theme")
+        assert page.inner_text("#theme") == f"Theme: {name}"
+    assert page.evaluate(ground) != light
+    assert page.evaluate(CONTRAST)[1] == []
+    page.close()
+
+
+@pytest.mark.browser
+def test_images_of_wrong_samples_are_drawn(browser: Any, page_path: Path) -> None:
+    page = _open(browser, page_path)
+    box = page.locator("svg.picture").first.bounding_box()
+    assert box["width"] > 150
+    assert page.locator("svg.picture use").count() > 10
+    assert page.locator("svg.picture rect.edge.target").count() > 3
+    page.close()
+
+
+@pytest.mark.browser
+def test_everything_but_the_theme_works_without_scripts(browser: Any, page_path: Path) -> None:
+    page = _open(browser, page_path, scripts=False)
+    assert page.is_visible("#scores")
+    assert not page.is_visible("#theme")
+    page.close()
+
+
+def test_page_has_its_policy_landmarks_and_headings_in_order(page_path: Path) -> None:
+    page = page_path.read_text("utf-8")
+    policy = re.search(r'Content-Security-Policy" content="([^"]+)"', page)
+    assert policy is not None
+    rules = html.unescape(policy.group(1))
+    assert rules.startswith("default-src 'none'; style-src 'sha256-")
+    assert "unsafe" not in rules
+    assert "img-src data:" in rules
+    assert '<html lang="en">' in page
+    assert 'class="skip" href="#verdicts"' in page
+    levels = [int(level) for level in re.findall(r"<h([1-6])", page)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
+    assert not re.search(r"<th(?![^>]*scope=)[\s>]", page)
+    assert not re.search(r'\sstyle="|\son[a-z]+="', page)
+    assert not re.search(r'(?:src|href)="(?!#|data:)', page)
+    ids = re.findall(r'\sid="([^"]+)"', page)
+    assert len(ids) == len(set(ids))
+
+
+def test_page_prints_no_raw_number(page_path: Path) -> None:
+    page = re.sub(r"<(style|script|pre|svg)\b.*?</\1>", "", page_path.read_text("utf-8"), flags=re.DOTALL)
+    text = html.unescape(re.sub(r"<[^>]+>", " ", page))
+    assert not re.search(r"(?<![\w-])-\d", text)
+    assert not re.search(r"\b(?:NaN|undefined|None|nan|inf)\b", text)
+    assert not re.search(r"(?<![.\d])\d+\.\d{3,}", text.replace("3.11.7", "").replace("0.32.4", ""))
