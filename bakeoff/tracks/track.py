@@ -11,6 +11,7 @@ from bakeoff.errors import DataMissing
 from bakeoff.metrics import Metric
 from bakeoff.records import Image, ImagePart, Message, Record, Sample, Text, from_line
 from bakeoff.scorers import Scorer
+from bakeoff.tracks.source import Source
 
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 """What a sample id may look like, so that it can be typed after `-k` and used in a file name."""
@@ -45,6 +46,7 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     dimensions: tuple[str, ...]
     metrics: Callable[[Sequence[Record]], dict[str, Metric]]
     macro: str | None = None
+    source: Source | None = None
     folder: Callable[[], Path]
 
     def protocol(self, name: str | None) -> Protocol:
