@@ -5,11 +5,14 @@ is the model's own and is scored. A mean of nothing is absent (`value` None), ne
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from bakeoff.records import Record
-from bakeoff.stats import Interval, interval
+
+if TYPE_CHECKING:
+    from bakeoff.stats import Interval
 
 Value = Callable[[Record], float | None]
 
@@ -66,7 +69,7 @@ def mean_metric(records: Iterable[Record], *, value: Value = score_of, primary: 
         ValueError: on a duplicate sample id, a value that is missing from a scored record, or one outside [0, 1].
     """
     found = scored(records)
-    return _metric(interval(_values(found, value), clusters=[record.cluster for record in found]), primary=primary)
+    return _metric(_interval(_values(found, value), clusters=[record.cluster for record in found]), primary=primary)
 
 
 def macro_metric(
@@ -96,7 +99,7 @@ def macro_metric(
             value=None, ci95=None, n=len(found), primary=primary, flags=tuple(f"missing:{group}" for group in lacking)
         )
     clusters = [record.cluster for record in found]
-    return _metric(interval(_values(found, value), clusters=clusters, strata=strata), primary=primary)
+    return _metric(_interval(_values(found, value), clusters=clusters, strata=strata), primary=primary)
 
 
 def group_metrics(
@@ -114,6 +117,13 @@ def group_metrics(
     if dimensions is None:
         dimensions = sorted({dimension for record in found for dimension in record.groups})
     return {dimension: _by_group(found, dimension, value) for dimension in dimensions}
+
+
+def _interval(scores: list[float], *, clusters: list[str], strata: list[str] | None = None) -> "Interval":
+    """Return the interval; the statistics are loaded at the first number, not by everyone who names a track."""
+    from bakeoff.stats import interval  # noqa: PLC0415 - see above
+
+    return interval(scores, clusters=clusters, strata=strata)
 
 
 def _by_group(records: Sequence[Record], dimension: str, value: Value) -> dict[str, Metric]:
@@ -148,7 +158,7 @@ def _group(record: Record, dimension: str) -> str:
     return groups[dimension]
 
 
-def _metric(found: Interval, *, primary: bool) -> Metric:
+def _metric(found: "Interval", *, primary: bool) -> Metric:
     """Return an interval as a metric."""
     ci95 = None if found.low is None or found.high is None else (found.low, found.high)
     return Metric(value=found.value, ci95=ci95, n=found.n, primary=primary, flags=found.flags)

@@ -20,6 +20,7 @@ LAYERS: dict[str, float] = {
     "stats": 1,
     "scorers": 2,
     "metrics": 2,
+    "families": 2,
     "tracks": 3,
     "models": 3,
     "hub": 3.1,  # finds the files that a ModelSpec names

@@ -8,6 +8,7 @@ import pytest
 
 from bakeoff.errors import UsageProblem
 from bakeoff.plugin.options import add_options
+from bakeoff.plugin.scan import bench_tracks
 from bakeoff.tracks import TRACKS
 
 
@@ -24,10 +25,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # before xdist starts its workers, which are told what is found out here
 def pytest_sessionstart(session: pytest.Session) -> None:
-    """Take up this process's part."""
+    """Take up this process's part if the command line reaches a benchmark module."""
+    tracks = bench_tracks(session.config)
+    if not tracks:
+        return
     from bakeoff.plugin import roles  # noqa: PLC0415 - every pytest run loads this plugin; few run benchmarks
 
     try:
-        roles.begin(session)
+        roles.begin(session.config, tracks)
     except UsageProblem as problem:
         raise pytest.UsageError(str(problem)) from problem

@@ -3,14 +3,18 @@
 Registered where the run directory is owned: in the controller, or in a session without workers.
 """
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.recorder import Recorder
-from bakeoff.report import Results, build, terminal_table
 from bakeoff.runs import pretty_json, write_atomically
 from bakeoff.validity.gates import GateResult, check_gates
 from bakeoff.validity.reference import reference_agreements
+
+if TYPE_CHECKING:
+    from bakeoff.report import Results
 
 
 class Reporting:
@@ -33,6 +37,8 @@ class Reporting:
         """Close the journals, hold the gates, build the reports, set the exit code."""
         if not self._recorder.is_open:
             return
+        from bakeoff.report import build  # noqa: PLC0415 - takes a while to load, and is needed at the very end
+
         self._recorder.close()
         try:
             self._gates = check_gates(
@@ -52,6 +58,8 @@ class Reporting:
         """Print the table, the gates, and where the report lies."""
         if self._results is None:
             return
+        from bakeoff.report import terminal_table  # noqa: PLC0415 - loaded above
+
         write = terminalreporter.write_line
         terminalreporter.section("bakeoff", sep="=", bold=True)
         if self.resumed:

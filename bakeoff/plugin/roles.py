@@ -17,21 +17,16 @@ from bakeoff.plugin.opening import StandaloneOpener
 from bakeoff.plugin.options import Options, read_options, storable
 from bakeoff.plugin.planning import make_plan
 from bakeoff.plugin.recorder import Recorder
-from bakeoff.plugin.scan import bench_tracks
 from bakeoff.plugin.worker import worker_bench
 from bakeoff.runs import RunDirectory, new_run_path, newest_unfinished
 
 
-def begin(session: pytest.Session) -> None:
-    """Take up this process's part if the command line reaches a benchmark module; do nothing otherwise.
+def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
+    """Take up this process's part in running `tracks`.
 
     Raises:
         UsageProblem: when what was asked for cannot be done.
     """
-    config = session.config
-    tracks = bench_tracks(config)
-    if not tracks:
-        return
     manager = config.pluginmanager
     manager.register(reporting, "bakeoff-outcomes")
     if hasattr(config, "workerinput"):

@@ -18,13 +18,14 @@ from bakeoff.report.results import (
     TruncationCheck,
     Validity,
 )
+from bakeoff.report.tokens import token_check
 from bakeoff.stats import bound_missing
 
 LABELS = {
     "identity": "Weights",
     "prompt": "Prompt",
     "parity": "Parity probe",
-    "budget": "Image tokens",
+    "budget": "Prompt tokens",
     "sampling": "Sampling",
     "truncation": "Answer budget",
     "mode": "Thinking",
@@ -46,7 +47,7 @@ def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
     validity = Validity(
         parity=_UNKNOWN,
         truncation=_truncation(run),
-        budget=_UNKNOWN,
+        budget=token_check(run),
         mode=_mode(run),
         identity=_identity(run),
         audit=Check(state="not checked", required=False, reason="not checked"),

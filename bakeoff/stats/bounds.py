@@ -6,8 +6,8 @@ A verdict or a gate holds only if it is the same at both bounds.
 from collections.abc import Sequence
 
 import msgspec
-from scipy import stats as scipy_stats
 
+from bakeoff.stats.distributions import normal_quantile
 from bakeoff.stats.interval import wilson_bounds
 from bakeoff.stats.moments import check_scores
 
@@ -41,7 +41,7 @@ def bound_missing(valid: Sequence[float], missing: int, *, confidence: float = 0
         return Bounds(worst=None, best=None, complete_case=None, low=None, high=None, n=0)
     total = sum(scores)
     worst, best = total / n, min((total + missing) / n, 1.0)
-    z = float(scipy_stats.norm.ppf(0.5 + confidence / 2.0))
+    z = normal_quantile(0.5 + confidence / 2.0)
     return Bounds(
         worst=worst,
         best=best,

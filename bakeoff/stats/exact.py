@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import msgspec
 import numpy as np
-from scipy import optimize, stats as scipy_stats
+
+from bakeoff.stats.distributions import binomial_cdf, binomial_pmf, normal_quantile
 
 
 class ExactTest(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,8 +32,8 @@ def mcnemar(a_only: int, b_only: int) -> ExactTest:
     if n == 0:
         return ExactTest(p_exact=1.0, p_midp=1.0, sign=0)
     smaller = min(a_only, b_only)
-    at = float(scipy_stats.binom.pmf(smaller, n, 0.5))
-    p_exact = min(1.0, 2.0 * float(scipy_stats.binom.cdf(smaller, n, 0.5)))
+    at = binomial_pmf(smaller, n, 0.5)
+    p_exact = min(1.0, 2.0 * binomial_cdf(smaller, n, 0.5))
     p_midp = 1.0 - at / 2.0 if a_only == b_only else p_exact - at
     return ExactTest(p_exact=p_exact, p_midp=p_midp, sign=_sign(a_only - b_only))
 
@@ -75,7 +76,7 @@ def tango(a_only: int, b_only: int, n: int, *, confidence: float = 0.95) -> tupl
     """
     if n <= 0 or a_only < 0 or b_only < 0 or a_only + b_only > n:
         raise ValueError(f"{a_only} and {b_only} discordant pairs do not fit into {n}")
-    z = float(scipy_stats.norm.ppf(0.5 + confidence / 2.0))
+    z = normal_quantile(0.5 + confidence / 2.0)
     estimate = (a_only - b_only) / n
 
     def statistic(difference: float) -> float:
@@ -92,6 +93,8 @@ def tango(a_only: int, b_only: int, n: int, *, confidence: float = 0.95) -> tupl
     def edge(end: float, level: float) -> float:
         if abs(statistic(end)) <= abs(level) or abs(end - estimate) == 0:
             return end
+        from scipy import optimize  # noqa: PLC0415 - takes a while to load, and few ask
+
         # Just inside the ends the statistic is finite.
         return float(optimize.brentq(lambda d: statistic(d) - level, *sorted((end, estimate)), xtol=1e-14))
 

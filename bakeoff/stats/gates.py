@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from scipy import stats as scipy_stats
 
+from bakeoff.stats.distributions import normal_quantile
 from bakeoff.stats.interval import interval, wilson
 from bakeoff.stats.moments import ENOUGH_INFORMATIVE_CLUSTERS
 from bakeoff.stats.paired import paired_difference
@@ -126,7 +126,7 @@ def baseline_value_gate(
             outcome = "pass" if found.low >= bound else "fail" if found.high < bound else outcome
         return Gate(outcome=outcome, value=found.value, low=found.low, high=found.high, bound=bound, n=n)
     value = found.value - baseline
-    z = float(scipy_stats.norm.ppf(0.975))
+    z = normal_quantile(0.975)
     half = z * math.sqrt(found.value * (1.0 - found.value) / n + baseline_se**2)
     outcome = _side(value - half, value + half, -margin, is_enough=True)
     return Gate(outcome=outcome, value=value, low=value - half, high=value + half, bound=-margin, n=n)

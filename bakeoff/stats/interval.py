@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from scipy import stats as scipy_stats
 
+from bakeoff.stats.distributions import normal_quantile, t_quantile
 from bakeoff.stats.moments import ENOUGH_INFORMATIVE_CLUSTERS, Moments, check_scores, compute_moments
 
 Method = Literal["empty", "one_cluster", "wilson", "wilson_eff", "wilson_kish"]
@@ -133,7 +133,7 @@ def _effective(m: Moments, confidence: float, worst_case_below: float) -> Interv
     # An all-right or constant sample has no variance to speak of: every cluster counts as one sample.
     is_flat = variance == 0.0 or p in {0.0, 1.0}
     n_eff = m.n_equal / m.kish if is_flat else p * (1.0 - p) / variance
-    quantile = _z(confidence) if is_flat else float(scipy_stats.t.ppf(0.5 + confidence / 2.0, m.df))
+    quantile = _z(confidence) if is_flat else t_quantile(0.5 + confidence / 2.0, m.df)
     low, high = wilson_bounds(p, n_eff, quantile)
     return Interval(
         value=p,
@@ -163,4 +163,4 @@ def _flags(m: Moments) -> tuple[str, ...]:
 
 def _z(confidence: float) -> float:
     """Return the two-sided normal quantile."""
-    return float(scipy_stats.norm.ppf(0.5 + confidence / 2.0))
+    return normal_quantile(0.5 + confidence / 2.0)

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
-from scipy import stats as scipy_stats
 
+from bakeoff.stats.distributions import t_quantile, t_tail
 from bakeoff.stats.moments import ENOUGH_INFORMATIVE_CLUSTERS, Missing, Moments, check_scores, compute_moments
 
 Verdict = Literal["equivalent", "a_better", "b_better", "undecided"]
@@ -174,11 +174,8 @@ def _decided(base: PairedDifference, m: Moments, *, largest: float, alpha: float
     centre, se = _shrunk(m, deff, largest or 1.0)
     centre_eq, se_eq = _shrunk(m, deff_eq, 1.0)
     n_eff_eq = m.n_equal / deff_eq
-    t = scipy_stats.t
-    p_diff = min(2.0 * float(t.sf(abs(centre) / se, m.df)), 1.0)
-    p_tost = max(
-        float(t.sf((centre_eq + base.margin) / se_eq, m.df)), float(t.sf((base.margin - centre_eq) / se_eq, m.df))
-    )
+    p_diff = min(2.0 * t_tail(abs(centre) / se, m.df), 1.0)
+    p_tost = max(t_tail((centre_eq + base.margin) / se_eq, m.df), t_tail((base.margin - centre_eq) / se_eq, m.df))
     is_enough = base.margin > 0 and n_eff_eq >= _RULE_OF_THREE / base.margin - _ROUNDING
     sign = 0.0 if abs(centre) < _ROUNDING else centre
     verdict, direction = decide(
@@ -186,7 +183,7 @@ def _decided(base: PairedDifference, m: Moments, *, largest: float, alpha: float
     )
 
     def around(middle: float, width: float, confidence: float) -> Bounds:
-        half = float(t.ppf(0.5 + confidence / 2.0, m.df)) * width
+        half = t_quantile(0.5 + confidence / 2.0, m.df) * width
         return max(middle - half, -1.0), min(middle + half, 1.0)
 
     low, high = around(centre, se, 0.95)

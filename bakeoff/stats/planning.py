@@ -7,7 +7,7 @@ figure for independent arms, `2p(1-p)`, is far too large. Sources: Miettinen 196
 import math
 from collections.abc import Sequence
 
-from scipy import optimize, stats as scipy_stats
+from bakeoff.stats.distributions import normal_quantile
 
 _EQUIVALENCE_POWER = 0.9  # both one-sided tests must pass: 0.9 each gives 0.8 together
 _RULE_OF_THREE = 3.0
@@ -47,6 +47,8 @@ def detectable_difference(
     smallest = discordance * 1e-6
     if _pairs(smallest, discordance, power, alpha) <= effective:
         return smallest
+    from scipy import optimize  # noqa: PLC0415 - takes a while to load, and few ask
+
     return float(
         optimize.brentq(lambda d: _pairs(d, discordance, power, alpha) - effective, smallest, discordance, xtol=1e-14)
     )
@@ -98,4 +100,4 @@ def _pairs(difference: float, discordance: float, power: float, alpha: float) ->
 
 def _z(probability: float) -> float:
     """Return a normal quantile."""
-    return float(scipy_stats.norm.ppf(probability))
+    return normal_quantile(probability)

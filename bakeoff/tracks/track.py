@@ -1,6 +1,7 @@
 """What a track is, and how its prepared samples are read."""
 
 import functools
+import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,8 +9,9 @@ from pathlib import Path
 import msgspec
 
 from bakeoff.errors import DataMissing
+from bakeoff.families import FAMILIES, Family
 from bakeoff.metrics import Metric
-from bakeoff.records import Image, ImagePart, Message, Record, Sample, Text, from_line
+from bakeoff.records import Image, ImagePart, Message, Record, Sample, Text, from_line, to_line
 from bakeoff.scorers import Scorer
 from bakeoff.tracks.source import Source
 
@@ -18,12 +20,37 @@ SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
-    """One way to ask a track's questions: template, token budget and the scorer that reads the answers."""
+    """One way to ask a track's questions: template, token budget and the scorer that reads the answers.
+
+    `budget` gives a sample's own token budget where samples have one (custom cases); `expand` makes several samples
+    of one prepared sample where a protocol asks more than once (every expression of a region); `oracle` writes the
+    gold in the form that this protocol asks for, where that is not plain text (see `baselines.oracle_output`).
+    """
 
     name: str
     render: Callable[[Sample], tuple[Message, ...]]
     max_tokens: int
     scorer: Callable[[Sample], Scorer]
+    budget: Callable[[Sample], int] | None = None
+    expand: Callable[[Sample], tuple[Sample, ...]] | None = None
+    oracle: Callable[[Sample], str] | None = None
+
+
+class Published(msgspec.Struct, frozen=True, kw_only=True):
+    """A score that others reported, for a column of its own.
+
+    `value` is a fraction; `metric` is the name here of the number that it can be laid beside; `group` is a group of
+    the track, such as `platform:web`, or empty; `note` says what differs from what is measured here.
+    """
+
+    metric: str
+    value: float
+    model: str
+    protocol: str
+    source: str
+    date: str
+    group: str = ""
+    note: str = ""
 
 
 class Track(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +58,11 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
 
     `version` is raised by anything that can move a score; `full` is the size of the whole split; `protocols[0]` is the
     default; `dimensions` are the keys of `Sample.groups` that reports break scores down by; `metrics` turns records
-    into named numbers, the primary one first; `folder` holds `samples.jsonl` and the images.
+    into named numbers, the primary one first; `macro` is the dimension over which the primary one averages, None for a
+    plain mean; `source` says where samples come from, None where they are shipped or written by hand; `folder` holds
+    `samples.jsonl` and the images. `load` reads samples that are not in such a file (custom cases); `constants` are
+    outputs that need no model, whose scores are the floor of the track; `native` makes the protocol that a family of
+    models was trained for, called `native-<family>`; `licence_note` says what the licence's name leaves out.
     """
 
     name: str
@@ -48,23 +79,68 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     macro: str | None = None
     source: Source | None = None
     folder: Callable[[], Path]
+    load: Callable[[], tuple[Sample, ...]] | None = None
+    published: tuple[Published, ...] = ()
+    constants: tuple[str, ...] = ()
+    native: Callable[[Family], Protocol] | None = None
+    licence_note: str = ""
 
     def protocol(self, name: str | None) -> Protocol:
-        """Return the protocol called `name`, or the default one.
+        """Return the protocol called `name`, or the default one; `native-<family>` where the track has native ones.
 
         Raises:
             KeyError: when the track has no such protocol.
         """
-        return self.protocols[0] if name is None else {p.name: p for p in self.protocols}[name]
+        if name is None:
+            return self.protocols[0]
+        if self.native is not None and name.startswith("native-"):
+            return self.native(FAMILIES[name.removeprefix("native-")])
+        return {p.name: p for p in self.protocols}[name]
+
+
+def asking(template: Callable[[Sample], str], *, system: str | None = None) -> Callable[[Sample], tuple[Message, ...]]:
+    """Return a renderer of one user turn: all images, then the text that `template` makes; `system` goes before it.
+
+    Without `system`, a sample's own system text is used.
+    """
+
+    def render(sample: Sample) -> tuple[Message, ...]:
+        images = tuple(ImagePart(image=image) for image in sample.images)
+        return turns(system or sample.system, (*images, Text(text=template(sample))))
+
+    return render
+
+
+def turns(system: str | None, parts: tuple[ImagePart | Text, ...]) -> tuple[Message, ...]:
+    """Return a user turn of `parts`, after a system turn where there is a system text."""
+    user = Message(role="user", parts=parts)
+    return (user,) if system is None else (Message(role="system", parts=(Text(text=system),)), user)
 
 
 def images_then_text(sample: Sample) -> tuple[Message, ...]:
     """Render the plain form: the system text if any, then one user turn of all images followed by the question."""
-    parts: tuple[ImagePart | Text, ...] = (*(ImagePart(image=i) for i in sample.images), Text(text=sample.question))
-    user = Message(role="user", parts=parts)
-    if sample.system is None:
-        return (user,)
-    return (Message(role="system", parts=(Text(text=sample.system),)), user)
+    return asking(lambda sample: sample.question)(sample)
+
+
+def samples_of(track: Track, protocol: Protocol | None = None) -> tuple[Sample, ...]:
+    """Return the samples of `track` as `protocol` asks them, in stored order; the prepared ones without a protocol.
+
+    Raises:
+        DataMissing: when they are not prepared, or a file is broken.
+    """
+    samples = track.load() if track.load is not None else load_samples(track.folder())
+    if protocol is None or protocol.expand is None:
+        return samples
+    return tuple(asked for sample in samples for asked in protocol.expand(sample))
+
+
+def content_sha256(samples: Sequence[Sample]) -> str:
+    """Hash samples by what they are, images by their bytes: the same for the same cases in another folder."""
+    digest = hashlib.sha256()
+    for sample in samples:
+        images = tuple(msgspec.structs.replace(image, path="") for image in sample.images)
+        digest.update(to_line(msgspec.structs.replace(sample, images=images)).encode("ascii") + b"\n")
+    return digest.hexdigest()
 
 
 @functools.lru_cache(maxsize=32)

@@ -16,7 +16,7 @@ def test_checks_that_nobody_made_count_as_differences(maker: RunMaker, answered:
     validity = build(maker.arm("one", answered()).arm("two", answered()).write()).validity
     assert (validity.parity.state, validity.budget.state, validity.audit.state) == ("not checked",) * 3
     assert validity.badge == "differs"
-    assert validity.reasons == ("Parity probe: not checked", "Image tokens: not checked")
+    assert validity.reasons == ("Parity probe: not checked", "Prompt tokens: not counted by two arms")
 
 
 def test_when_no_verdict_survives_the_run_is_not_comparable(maker: RunMaker, answered: Answered) -> None:
@@ -72,3 +72,30 @@ def test_weights_without_a_hash_are_named(maker: RunMaker, answered: Answered) -
     identity = build(run).validity.identity
     assert (identity.state, identity.reason) == ("not checked", "no hash of the weights of two")
     assert identity.arms["two"] is None
+
+
+@pytest.mark.parametrize(
+    ("counts", "state", "words"),
+    [
+        ((None, None), "not checked", "not counted by two arms"),
+        ((96, None), "not checked", "not counted by two arms"),
+        ((96, 96), "same", "as many on 120 samples"),
+        ((96, 97), "differs", "counts differ on 120 of 120 samples"),
+    ],
+)
+def test_prompt_tokens_are_compared_sample_by_sample(
+    maker: RunMaker, answered: Answered, *, counts: tuple[int | None, int | None], state: str, words: str
+) -> None:
+    for name, count in zip(("one", "two"), counts, strict=True):
+        maker.arm(name, [msgspec.structs.replace(r, prompt_tokens=count) for r in answered()])
+    check = build(maker.write()).validity.budget
+    assert check.state == state
+    assert words in check.reason
+
+
+def test_one_sample_with_other_tokens_is_named_with_both_counts(maker: RunMaker, answered: Answered) -> None:
+    same = [msgspec.structs.replace(r, prompt_tokens=96) for r in answered()]
+    odd = [msgspec.structs.replace(same[0], prompt_tokens=102), *same[1:]]
+    check = build(maker.arm("one", same).arm("two", odd).write()).validity.budget
+    assert check.state == "differs"
+    assert f"most on {same[0].sample_id}: 96 tokens in one, 102 in two" in check.reason
