@@ -12,7 +12,7 @@ help:
 	@echo "make format  format the code"
 
 .uv/bin/uv:
-	$(PYTHON) -m venv .uv && .uv/bin/python -m pip install --quiet --disable-pip-version-check uv==0.13.9
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .uv uv==0.13.9
 
 ifeq ($(UV),.uv/bin/uv)
 bench test check format: .uv/bin/uv

@@ -81,6 +81,36 @@ def tracks() -> None:
 
 
 @app.command()
+def prepare(
+    what: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[TRACK[=off|subset|full|N]]...", help="tracks and sizes; without any, all at theirs"),
+    ] = None,
+    revision: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="TRACK=SHA", help="another commit than the pinned one; TRACK:REPOSITORY=SHA where several"
+        ),
+    ] = None,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="replace larger prepared data by smaller")] = False,
+    skip_corrupt: Annotated[
+        bool, typer.Option("--skip-corrupt", help="leave out rows whose image cannot be used, and list them")
+    ] = False,
+) -> None:
+    """Freeze datasets of the Hugging Face hub into data/, reading no more of them than is needed.
+
+    Example: bakeoff prepare docvqa=subset screenspot=full
+    """
+    from bakeoff.prepare import Consent, Link, Screen, prepare as freeze_all  # noqa: PLC0415 - takes a while to load
+    from bakeoff.tracks import TRACKS  # noqa: PLC0415
+
+    screen = Screen()
+    consent = Consent(yes=yes, skip_corrupt=skip_corrupt)
+    freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+
+
+@app.command()
 def version() -> None:
     """Print the version of the suite.
 

@@ -35,6 +35,7 @@ LAYERS: dict[str, float] = {
     "plugin": 6,
     "web": 6,
     "cli": 7,
+    "__main__": 8,
 }
 
 HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}

@@ -1,10 +1,12 @@
 """A scripted backend for tests of the suite: it answers from a file and fails on command.
 
-`fake:echo` repeats the question. `fake:<file>.json` follows a script:
+`fake:echo` repeats the question. `fake:oracle` gives the right answer to every prepared sample, which it looks up by
+the sample's id: it shows that a track's scorer accepts what it should. `fake:<file>.json` follows a script:
 `{"answers": {id: text}, "default": text, "delay_s": 0, "length": [ids cut off], "fail": [ids], "die": [ids],
-"die_once": [ids]}`. It is given Prompts like every backend, so it cannot see a target.
+"die_once": [ids]}`. Like every backend it is given Prompts, which hold no target.
 """
 
+import contextlib
 import json
 import threading
 import time
@@ -16,9 +18,20 @@ from typing import Any
 import msgspec
 
 from bakeoff.backends.backend import Capabilities, Settings
-from bakeoff.errors import BackendDied, BackendError, UsageProblem
+from bakeoff.errors import BackendDied, BackendError, DataMissing, UsageProblem
 from bakeoff.models import ModelSpec
-from bakeoff.records import Output, Prompt, Text, hash_json
+from bakeoff.records import (
+    BoxTarget,
+    NumberTarget,
+    OptionTarget,
+    Output,
+    Prompt,
+    Target,
+    Text,
+    TextTarget,
+    hash_json,
+)
+from bakeoff.tracks import TRACKS, load_samples
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -104,7 +117,30 @@ def open_backend(spec: ModelSpec, settings: Settings) -> FakeBackend:
     settings.progress(f"{spec.name}: scripted answers")
     if spec.location == "echo":
         return FakeBackend(spec, Script())
+    if spec.location == "oracle":
+        return FakeBackend(spec, Script(answers=_right_answers()))
     try:
         return FakeBackend(spec, msgspec.convert(json.loads(Path(spec.location).read_text("utf-8")), Script))
     except (OSError, ValueError) as error:
         raise UsageProblem(f"{spec.name!r}: {spec.location} is not a script: {error}") from error
+
+
+def _right_answers() -> dict[str, str]:
+    answers: dict[str, str] = {}
+    for track in TRACKS.values():
+        with contextlib.suppress(DataMissing):
+            answers.update({sample.id: gold_text(sample.target) for sample in load_samples(track.folder())})
+    return answers
+
+
+def gold_text(target: Target) -> str:
+    """Return an output that any scorer for this kind of target accepts; boxes are in the 0 to 1000 frame."""
+    match target:
+        case BoxTarget(box=box):
+            return json.dumps([{"image_id": 0, "bbox_2d": [round(1000 * edge, 3) for edge in box], "label": "target"}])
+        case OptionTarget(letter=letter):
+            return letter
+        case NumberTarget(value=value):
+            return value
+        case TextTarget(answers=texts):
+            return texts[0]

@@ -11,9 +11,12 @@ from bakeoff.evaluate import prompt_of, record_of
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.options import Options
-from bakeoff.plugin.planning import Case, Plan
+from bakeoff.plugin.planning import Case, Plan, Unprepared
 from bakeoff.records import Prompt, Record, Sample, to_line
 from bakeoff.runs import Selection, utc_now
+
+CALIBRATION = "calibration"
+"""The one track that the embedded checkpoint was made for."""
 
 MAX_ERRORS_IN_A_ROW = 10
 """After so many samples without a valid output one after the other, the session stops: the fault is not theirs."""
@@ -58,13 +61,14 @@ class Bench:
         self._errors_in_a_row = 0
         self._is_worker = is_worker
         self._stop_reason: str | None = None
+        self._tiny_arms = frozenset(spec.arm for spec in plan.arms if spec.is_tiny)
 
     # --- selection -----------------------------------------------------------------------------------------------
 
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make one item per arm and sample for every test that takes a `case`."""
         track = getattr(metafunc.module, "TRACK", None)
-        if "case" in metafunc.fixturenames and track in self.plan.tracks:
+        if "case" in metafunc.fixturenames and (track in self.plan.tracks or track in self.plan.unprepared):
             module = metafunc.definition.getparent(pytest.Module)
             if module is not None and not any(mark.name == track for mark in module.own_markers):
                 module.add_marker(track)  # once for the module: a mark per item is dead weight at 30,000
@@ -75,7 +79,11 @@ class Bench:
         """Put items into the order arm, track, image; leave out what the run has already answered."""
         order = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
         items.sort(key=lambda item: order.get(case.arm, -1) if (case := case_of(item)) else -1)
-        if not _is_explicit(config):
+        if selects_tracks(config):
+            self._refuse_unprepared(items)
+        else:
+            _deselect(config, items, self._is_not_meant)
+        if not selects_samples(config):
             _deselect(config, items, self._is_foreign)
         self.selection = _selection(items)
         self.resumed = _deselect(config, items, self._is_answered)
@@ -83,11 +91,27 @@ class Bench:
             if case := case_of(item):
                 self._order.setdefault(case.arm, []).append(case.sample.id)
 
-    def _is_answered(self, case: Case) -> bool:
+    def _refuse_unprepared(self, items: list[pytest.Item]) -> None:
+        """End here when a track was asked for that is not prepared; a worker leaves that to the controller."""
+        problem = next((found.problem for item in items if isinstance(found := parameter_of(item), Unprepared)), None)
+        if problem is not None and not self._is_worker:
+            raise pytest.UsageError(problem)
+
+    def _is_not_meant(self, case: Case | Unprepared) -> bool:
+        """Whether `pytest tests_bench` leaves this out: tracks that are not prepared, and real tracks for a toy."""
+        if isinstance(case, Unprepared):
+            return True
+        return case.arm in self._tiny_arms and case.sample.track != CALIBRATION
+
+    def _is_answered(self, case: Case | Unprepared) -> bool:
+        if isinstance(case, Unprepared):
+            return False
         return case.sample.id in self._answered.get(case.arm, frozenset())
 
-    def _is_foreign(self, case: Case) -> bool:
+    def _is_foreign(self, case: Case | Unprepared) -> bool:
         """Whether a resumed run's arm never selected this sample."""
+        if isinstance(case, Unprepared):
+            return bool(self._stored_selection)
         stored = self._stored_selection.get(case.arm)
         return stored is not None and case.sample.id not in stored.get(case.sample.track, ())
 
@@ -171,10 +195,16 @@ class Bench:
         return prompt_of(sample, self.plan.tracks[sample.track], self.plan.asking)
 
 
-def case_of(item: pytest.Item) -> Case | None:
-    """Return the Case that an item was made for, None for an ordinary test."""
+def parameter_of(item: pytest.Item) -> Case | Unprepared | None:
+    """Return what an item was made for, None for an ordinary test."""
     callspec = getattr(item, "callspec", None)
     case = callspec.params.get("case") if callspec is not None else None
+    return case if isinstance(case, Case | Unprepared) else None
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """Return the Case that an item was made for, None for any other."""
+    case = parameter_of(item)
     return case if isinstance(case, Case) else None
 
 
@@ -193,9 +223,14 @@ def _properties(record: Record) -> list[tuple[str, Any]]:
     return [("track", record.track), ("score", record.score), ("answer", record.answer), ("status", record.status)]
 
 
-def _is_explicit(config: pytest.Config) -> bool:
+def selects_samples(config: pytest.Config) -> bool:
     """Return whether this command line itself says which samples it means."""
     return bool(config.option.keyword or config.option.markexpr or any("::" in argument for argument in config.args))
+
+
+def selects_tracks(config: pytest.Config) -> bool:
+    """Return whether this command line names tracks: by selecting samples, or by naming a test module."""
+    return selects_samples(config) or any(argument.endswith(".py") for argument in config.args)
 
 
 def _selection(items: list[pytest.Item]) -> Selection:
@@ -207,7 +242,7 @@ def _selection(items: list[pytest.Item]) -> Selection:
 
 
 def _deselect(config: pytest.Config, items: list[pytest.Item], is_out: Any) -> int:
-    out = [item for item in items if (case := case_of(item)) and is_out(case)]
+    out = [item for item in items if (case := parameter_of(item)) and is_out(case)]
     if out:
         gone = set(map(id, out))
         items[:] = [item for item in items if id(item) not in gone]

@@ -8,9 +8,10 @@ import pytest
 from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_backend
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
+from bakeoff.plugin.bench import selects_tracks
 from bakeoff.plugin.opening import backend_settings, describe, say
 from bakeoff.plugin.options import RESUMED_FIELDS, Options
-from bakeoff.plugin.planning import Plan
+from bakeoff.plugin.planning import NOT_PREPARED, Plan
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.reporting import Reporting
 from bakeoff.runs import Selection
@@ -50,6 +51,10 @@ class Controller:
 
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Write down what the first worker selected; all workers collect the same."""
+        if selects_tracks(self._config):
+            self._reports.unprepared = [
+                problem for problem in self._plan.unprepared.values() if any(NOT_PREPARED in name for name in ids)
+            ]
         if self._recorder.is_open:
             self._recorder.add_selection(self._selected(ids))
 

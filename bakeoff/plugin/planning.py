@@ -6,13 +6,16 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.errors import UsageProblem
+from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.evaluate import Asking, TrackPlan, prompt_of
 from bakeoff.models import DEFAULT_MODELS, ModelSpec, resolve_all
 from bakeoff.plugin.options import Options, for_track
 from bakeoff.records import Prompt, Record, Sample
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.draw import draw
+
+NOT_PREPARED = "not-prepared"
+"""Parameter id of the stand-in for a track without prepared samples."""
 
 
 class Case:
@@ -36,15 +39,34 @@ class Case:
         return f"{self.arm}-{self.sample.id}"
 
 
+class Unprepared:
+    """Stands in a test's parameters for all samples of a track that is not prepared; `problem` says what to type."""
+
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: str) -> None:
+        self.problem = problem
+
+    def check(self) -> None:
+        """Skip the test, which is reached only where nobody asked for the track by name."""
+        pytest.skip(self.problem)
+
+
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """Arms in the order in which they run, and tracks in the order in which they were found."""
+    """Arms in the order in which they run, and tracks in the order in which they were found.
+
+    `unprepared` maps tracks without prepared samples to what to type.
+    """
 
     arms: tuple[ModelSpec, ...]
     tracks: dict[str, TrackPlan]
     asking: Asking
+    unprepared: dict[str, str] = {}
 
     def parameters(self, track: str, run: Callable[[Case], Record]) -> list[Any]:
         """Return pytest parameters of one track, each with its explicit id `<arm>-<sample id>`."""
+        if track in self.unprepared:
+            return [pytest.param(Unprepared(self.unprepared[track]), id=NOT_PREPARED)]
         samples = self.tracks[track].samples
         return [
             pytest.param(Case(spec.arm, sample, run), id=f"{spec.arm}-{sample.id}")
@@ -69,20 +91,28 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def make_plan(options: Options, tracks: Iterable[str]) -> Plan:
     """Resolve models and load the samples of `tracks`.
 
+    A track whose data is missing or broken is kept aside, so that it does not stop the others.
+
     Raises:
-        UsageProblem: for an unknown model, track or protocol, for data that is not prepared, and for sample ids that
-            two tracks share.
+        UsageProblem: for an unknown model, track or protocol, and for sample ids that two tracks share.
     """
     names = tuple(dict.fromkeys(tracks))
     for name in names:
         if name not in TRACKS:
             raise UsageProblem(f"a test module names the track {name!r}; tracks: {', '.join(TRACKS)}")
-    plans = {name: _track_plan(name, options) for name in names}
+    plans: dict[str, TrackPlan] = {}
+    unprepared: dict[str, str] = {}
+    for name in names:
+        try:
+            plans[name] = _track_plan(name, options)
+        except DataMissing as problem:
+            unprepared[name] = str(problem)
     _refuse_shared_ids(plans)
     return Plan(
         arms=resolve_all(options.models or DEFAULT_MODELS),
         tracks=plans,
         asking=Asking(sampling=options.sampling, seed=options.seed, thinking=options.thinking),
+        unprepared=unprepared,
     )
 
 

@@ -22,10 +22,20 @@ class Reporting:
 
     def __init__(self, options: Options, recorder: Recorder) -> None:
         self.resumed = 0
+        self.unprepared: list[str] = []
         self._options = options
         self._recorder = recorder
         self._results: Results | None = None
         self._gates: tuple[GateResult, ...] = ()
+
+    def pytest_report_header(self) -> list[str]:
+        """Say what will run and where it goes."""
+        plan = self._recorder.plan
+        arms = ", ".join(spec.arm for spec in plan.arms)
+        lines = [f"bakeoff: {arms} on {', '.join(plan.tracks) or 'no track'} -> {self._recorder.run.path}"]
+        if plan.unprepared:
+            lines.append(f"not prepared: {', '.join(plan.unprepared)} (bakeoff prepare)")
+        return lines
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Append the record that came with a report; the line is not kept on the report, which lives to the end."""
@@ -65,6 +75,8 @@ class Reporting:
         if self.resumed:
             write(f"resumed: {self.resumed} samples were already recorded")
         write(terminal_table(self._results))
+        for problem in self.unprepared:
+            write(problem, red=True)
         for agreement in reference_agreements(self._recorder.run):
             write(agreement.sentence)
         for gate in self._gates:
@@ -72,6 +84,8 @@ class Reporting:
         write(f"report: {self._recorder.run.path / 'report.html'}")
 
     def _exit_status(self, status: int | pytest.ExitCode) -> int | pytest.ExitCode:
+        if self.unprepared:
+            return pytest.ExitCode.USAGE_ERROR
         if status == pytest.ExitCode.NO_TESTS_COLLECTED and self.resumed:
             status = pytest.ExitCode.OK
         has_failed = any(gate.fails(self._options.undecided) for gate in self._gates)

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
+from bakeoff.backends.fake import gold_text
 from bakeoff.journal import JournalContent, read_journal
-from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Record, Sample
+from bakeoff.records import Record, Sample
 from bakeoff.runs import RunDirectory
 from bakeoff.tracks import TRACKS, load_samples
 
@@ -19,18 +20,6 @@ def test_sample(case): case.check()
 """
 
 MODES = {"alone": ("-p", "no:xdist"), "n0": ("-n0",), "n2": ("-n2",)}
-
-
-def right_answer(sample: Sample) -> str:
-    match sample.target:
-        case BoxTarget(box=box):
-            return json.dumps([{"bbox_2d": [round(1000 * edge) for edge in box], "label": "it"}])
-        case OptionTarget(letter=letter):
-            return letter
-        case NumberTarget(value=value):
-            return value
-        case text:
-            return text.answers[0]
 
 
 def calibration() -> tuple[Sample, ...]:
@@ -79,7 +68,7 @@ def script(tmp_path: Path) -> Callable[..., str]:
     """Write a script for the fake model and return its name for `--model`."""
 
     def write(name: str = "scripted", *, wrong: tuple[str, ...] = (), **more: Any) -> str:
-        answers = {s.id: "nothing to see" if s.id in wrong else right_answer(s) for s in calibration()}
+        answers = {s.id: "nothing to see" if s.id in wrong else gold_text(s.target) for s in calibration()}
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps({"answers": {**answers, **more.pop("answers", {})}, **more}), "utf-8")
         return f"fake:{path}"

@@ -1,0 +1,5 @@
+"""`python -m bakeoff` is the `bakeoff` command."""
+
+from bakeoff.cli import main
+
+main()

@@ -1,0 +1,59 @@
+"""A track whose data is not there stops those who asked for it, and nobody else."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bakeoff.tracks import TRACKS
+from tests_unit.plugin.conftest import BenchRun
+
+Bench = Callable[..., BenchRun]
+Script = Callable[..., str]
+
+OTHERS = sorted(name for name, track in TRACKS.items() if track.source is not None)
+
+
+@pytest.fixture(autouse=True)
+def nothing_prepared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BAKEOFF_DATA", str(tmp_path / "empty"))
+
+
+@pytest.fixture
+def other(pytester: pytest.Pytester) -> str:
+    """The name of a track without data, with a module of its own beside the calibration's."""
+    name = OTHERS[0]
+    pytester.makepyfile(**{f"test_{name}": f'TRACK = "{name}"\ndef test_sample(case): case.check()\n'})
+    return name
+
+
+def test_others_run_and_the_header_names_what_is_missing(
+    bench: Bench, script: Script, other: str, mode: tuple[str, ...]
+) -> None:
+    run = bench("--model", script(), "--limit", "3", *mode)
+    assert run.code == 0
+    assert len(run.records) == 3
+    assert f"not prepared: {other} (bakeoff prepare)" in run.text
+
+
+@pytest.mark.parametrize("how", ["word", "marker", "file"])
+def test_asking_for_it_is_a_usage_error_that_says_what_to_type(
+    bench: Bench, script: Script, other: str, how: str
+) -> None:
+    arguments = {"word": ["-k", other], "marker": ["-m", other], "file": [f"test_{other}.py"]}[how]
+    run = bench("--model", script(), *arguments)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert f"bakeoff prepare {other}" in run.text
+
+
+def test_asking_for_it_with_workers_ends_with_the_same_code(bench: Bench, script: Script, other: str) -> None:
+    run = bench("--model", script(), "-k", other, "-n2")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert f"bakeoff prepare {other}" in run.text
+
+
+def test_a_module_that_names_no_track_of_ours_is_told_so(bench: Bench, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_mine='TRACK = "mine"\ndef test_sample(case): case.check()\n')
+    run = bench("--model", "fake:echo")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "a test module names the track 'mine'; tracks: calibration" in run.text
