@@ -8,6 +8,7 @@ import html
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,10 +17,13 @@ from bakeoff.records import Record, Sample
 MAX_SHOWN = 200
 """Characters of an answer that a row shows; the journal has all of them."""
 
+_NOTHING: dict[str, Any] = {"verdict": "", "score": "", "answer": "", "images": ()}
+
 
 def note_for_html(report: pytest.TestReport, sample: Sample, record: Record) -> None:
     """Leave on the report what its row will show: short text and paths, which cross from worker to controller."""
     vars(report)["bakeoff_shown"] = {
+        "verdict": "error" if record.correct is None else "right" if record.correct else "wrong",
         "score": "" if record.score is None else f"{record.score:.3f}",
         "answer": _short(record.output if record.answer is None else record.answer),
         "images": [] if record.correct else [image.path for image in sample.images],
@@ -29,9 +33,16 @@ def note_for_html(report: pytest.TestReport, sample: Sample, record: Record) -> 
 @pytest.hookimpl(optionalhook=True)  # the hook exists only where pytest-html is loaded
 def pytest_html_results_table_header(cells: list[str]) -> None:
     """Add the headers."""
-    cells.insert(2, '<th class="sortable" data-column-type="score">Score</th>')
-    cells.insert(3, '<th class="sortable" data-column-type="answer">Answer</th>')
-    cells.insert(4, "<th>Image</th>")
+    cells.insert(2, '<th class="sortable" data-column-type="verdict">Verdict</th>')
+    cells.insert(3, '<th class="sortable" data-column-type="score">Score</th>')
+    cells.insert(4, '<th class="sortable" data-column-type="answer">Answer</th>')
+    cells.insert(5, "<th>Image</th>")
+
+
+@pytest.hookimpl(optionalhook=True)  # as above
+def pytest_html_report_title(report: pytest.TestReport) -> None:
+    """Name the page."""
+    vars(report)["title"] = "vlm-bakeoff"
 
 
 class HtmlRows:
@@ -43,10 +54,10 @@ class HtmlRows:
     @pytest.hookimpl(optionalhook=True)  # as above
     def pytest_html_results_table_row(self, report: pytest.TestReport, cells: list[str]) -> None:
         """Add as many cells as there are headers, whatever the report is of."""
-        shown = getattr(report, "bakeoff_shown", None) or {"score": "", "answer": "", "images": []}
-        cells.insert(2, f'<td class="col-score">{html.escape(shown["score"])}</td>')
-        cells.insert(3, f'<td class="col-answer">{html.escape(shown["answer"])}</td>')
-        cells.insert(4, f"<td>{self._pictures(shown['images'])}</td>")
+        shown = getattr(report, "bakeoff_shown", None) or _NOTHING
+        for place, name in enumerate(("verdict", "score", "answer"), start=2):
+            cells.insert(place, f'<td class="col-{name}">{html.escape(shown[name])}</td>')
+        cells.insert(5, f"<td>{self._pictures(shown['images'])}</td>")
 
     def _pictures(self, paths: Sequence[str]) -> str:
         sources = (html.escape(Path(os.path.relpath(path, self._folder)).as_posix(), quote=True) for path in paths)

@@ -123,6 +123,15 @@ def test_html_shows_score_answer_and_image_escaped(bench: Bench, script: Script,
     assert "<script>alert" not in page
     assert "alert(" in page
     assert "Score" in page
+    assert "wrong" in page
     image = Path(first.images[0].path).name
     assert image in page
     assert "data:image/png;base64" not in page.partition("<body")[2]
+
+
+def test_an_html_page_grows_by_little_with_every_sample(bench: Bench, script: Script) -> None:
+    everything = [sample.id for sample in calibration()]
+    run = bench("--model", script(wrong=everything), "--html", "r.html")
+    page = (run.folder / "r.html").read_text("utf-8")
+    assert page.count("col-verdict") >= len(everything)
+    assert len(page) < 40_000 + 2_000 * len(everything)
