@@ -68,12 +68,12 @@ def tracks() -> None:
     Example: bakeoff tracks
     """
     from bakeoff.errors import DataMissing  # noqa: PLC0415
-    from bakeoff.tracks import TRACKS, load_samples  # noqa: PLC0415
+    from bakeoff.tracks import TRACKS, samples_of  # noqa: PLC0415
 
     table = Table("track", "version", "protocols", "prepared", "dataset", box=None, pad_edge=False)
     for name, track in TRACKS.items():
         try:
-            prepared = str(len(load_samples(track.folder())))
+            prepared = str(len(samples_of(track)))
         except DataMissing:
             prepared = "not prepared"
         table.add_row(name, track.version, ", ".join(p.name for p in track.protocols), prepared, track.dataset)
@@ -108,6 +108,58 @@ def prepare(
     screen = Screen()
     consent = Consent(yes=yes, skip_corrupt=skip_corrupt)
     freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+
+
+@app.command()
+def compare(
+    directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="run directories, two arms among them")],
+    margin: Annotated[float | None, typer.Option(metavar="PP", help="largest difference called the same")] = None,
+    out: Annotated[Path | None, typer.Option("-o", metavar="OUT", help="also write the reports to this folder")] = None,
+) -> None:
+    """Compare arms across runs, pair by pair on the samples both answered, and say what keeps pairs apart.
+
+    Example: bakeoff compare reports/main reports/20261130T101500Z-1f2e --margin 1
+    """
+    from bakeoff.commands.compare import compare_runs  # noqa: PLC0415 - takes a while to load
+
+    typer.echo(compare_runs(directories, margin_pp=margin, out=out))
+
+
+@app.command(name="rescore")
+def rescore_run(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="run directory")],
+    scorer: Annotated[
+        list[str] | None,
+        typer.Option(metavar="[TRACK=]NAME", help="a scorer instead of the protocol's own; repeatable"),
+    ] = None,
+    out: Annotated[Path | None, typer.Option("-o", metavar="OUT", help="rescore a copy and leave DIR as it is")] = None,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="only say what would change")] = False,
+) -> None:
+    """Score a run's stored outputs again with today's rules, or with a named one; no model is loaded.
+
+    Example: bakeoff rescore reports/20261130T101500Z-1f2e --scorer docvqa=anls_official -o reports/official
+    """
+    from bakeoff.commands.rescore import read_scorers, rescore  # noqa: PLC0415 - takes a while to load
+
+    typer.echo(rescore(directory, scorers=read_scorers(scorer or []), out=out, dry_run=dry_run))
+
+
+@app.command(name="plan")
+def plan_samples(
+    effect: Annotated[str, typer.Option(metavar="PP", help="difference to be seen, in points, such as 2pp")],
+    power: Annotated[float, typer.Option(metavar="SHARE", help="share of runs that shall see it")] = 0.8,
+    source: Annotated[
+        Path | None, typer.Option("--from", metavar="DIR", help="a run with two arms that are like those planned")
+    ] = None,
+) -> None:
+    """Say how many samples it takes to see a difference, or to call two arms the same.
+
+    Example: bakeoff plan --effect 2pp --power 0.8 --from reports/20261130T101500Z-1f2e
+    """
+    from bakeoff.commands.plan import plan  # noqa: PLC0415 - takes a while to load
+
+    typer.echo(plan(effect, power, source))
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """From a sample to its prompt, and from an answer to its record: the only place where the pieces meet."""
 
 import math
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -11,25 +10,35 @@ from bakeoff.engine import Answer
 from bakeoff.errors import BackendError
 from bakeoff.hub import file_sha256
 from bakeoff.records import Failure, Image, Prompt, Record, Sample, Sampling, Text, sample_seed
-from bakeoff.tracks import Protocol, Track
-
-THINKING = re.compile(r"</?(?:think|thinking|reasoning)>", re.IGNORECASE)
-"""Markers that show in a raw output that a model thought aloud."""
+from bakeoff.thinking import THINKING
+from bakeoff.tracks import Protocol, Track, content_sha256
 
 
 class TrackPlan(msgspec.Struct, frozen=True, kw_only=True):
-    """A track as it is run: protocol, budget, and the samples that may be selected, `prepared` being all there are."""
+    """A track as it is run: protocol, budget, and the samples that may be selected, `prepared` being all there are.
+
+    With `is_budget_given` the budget holds for all samples; without it a sample's own one does, where it has one.
+    """
 
     track: Track
     protocol: Protocol
     max_tokens: int
+    is_budget_given: bool = False
     samples: tuple[Sample, ...]
     prepared: int
 
     @property
     def samples_sha256(self) -> str:
         """Hash of the prepared file: ids, questions, targets, groups and image hashes of all samples."""
+        if self.track.load is not None:
+            return content_sha256(self.track.load())
         return file_sha256(self.track.folder() / "samples.jsonl")
+
+    def budget_of(self, sample: Sample) -> int:
+        """Return how many tokens the answer to `sample` may take."""
+        if self.protocol.budget is None or self.is_budget_given:
+            return self.max_tokens
+        return self.protocol.budget(sample)
 
     def inputs(self) -> dict[str, Any]:
         """Return what of this track can move a score, under dotted names."""
@@ -62,7 +71,7 @@ def prompt_of(sample: Sample, plan: TrackPlan, asking: Asking) -> Prompt:
     return Prompt(
         sample_id=sample.id,
         messages=plan.protocol.render(sample),
-        max_tokens=plan.max_tokens,
+        max_tokens=plan.budget_of(sample),
         seed=sample_seed(asking.seed, sample.id),
         sampling=asking.sampling,
         thinking=asking.thinking,

@@ -208,7 +208,7 @@ FAMILIES: Final[dict[str, Family]] = {
         facts=(
             Fact(
                 what="boxes are 0 to 1000, written <box>x1 y1 x2 y2</box>",
-                source="OpenBMB/MiniCPM-V#982 (4.5); before 4.5 there is no grounding without fine-tuning, #62 and #629",
+                source="OpenBMB/MiniCPM-V#982 for 4.5; by #62 and #629 older ones need fine-tuning",
             ),
         ),
     ),

@@ -1,9 +1,8 @@
 """The words of the project as frozen data: Sample, Prompt, Output, Score, Record.
 
 A track makes Samples; a protocol turns a Sample into a Prompt; a backend answers a Prompt with an Output; a scorer
-turns output and target into a Score; all of it together is a Record, one line of a journal. Everything is immutable,
-slotted and compared by value. Nothing here knows of files other than the line format: `to_line` and `from_line` are
-the only way in and out; they ignore unknown keys and refuse wrong types.
+turns output and target into a Score; all of it together is a Record, one line of a journal. Everything is immutable and
+compared by value. `to_line` and `from_line` are the only way in and out; they ignore unknown keys, refuse wrong types.
 """
 
 import hashlib
@@ -12,6 +11,8 @@ import math
 from typing import Any, Literal, TypeVar
 
 import msgspec
+
+from bakeoff.traces import Trace
 
 SCHEMA = 1
 """Version of the line formats in this module. A reader refuses any other."""
@@ -115,7 +116,8 @@ class Sampling(msgspec.Struct, frozen=True, kw_only=True):
 class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     """All that a backend is told of a sample: never its target.
 
-    `max_tokens` bounds the completion; `seed` is this sample's own; `thinking` is what is asked of the chat template.
+    `max_tokens` bounds the completion; `seed` is this sample's own; `thinking` is what is asked of the chat template;
+    `top_logprobs` above 0 asks for a `Trace` with so many candidates a token, which a run never does.
     """
 
     sample_id: str
@@ -124,6 +126,7 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
     seed: int
     sampling: Sampling = Sampling()
     thinking: Literal["default", "on", "off"] = "default"
+    top_logprobs: int = 0
 
     @property
     def images(self) -> tuple[Image, ...]:
@@ -144,7 +147,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime gave for a prompt. Times are in seconds as measured at the backend; None means not known.
 
     `total_s` runs from the moment the runtime took the prompt to its last token; waiting before that is `queue_s`.
-    `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill.
+    `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill. `trace` is for probes.
     """
 
     text: str
@@ -160,6 +163,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     decode_s: float | None = None
     total_s: float | None = None
     peak_memory_bytes: int | None = None
+    trace: Trace | None = None
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):

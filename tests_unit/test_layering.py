@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "bakeoff"
 
 LAYERS: dict[str, float] = {
     "": 0,  # the version
+    "traces": -1,  # a part of the Output in records
     "errors": 0,
     "records": 0,
     "paths": 0,
@@ -21,8 +22,10 @@ LAYERS: dict[str, float] = {
     "scorers": 2,
     "metrics": 2,
     "families": 2,
+    "thinking": 2.1,  # the marks of all families
     "tracks": 3,
     "models": 3,
+    "weights": 3,
     "hub": 3.1,  # finds the files that a ModelSpec names
     "backends": 3.2,  # opens a ModelSpec's files
     "journal": 4,
@@ -33,6 +36,7 @@ LAYERS: dict[str, float] = {
     "validity": 5,
     "report": 5.1,  # shows what validity found
     "plugin": 6,
+    "commands": 6,  # what the command line does, one command a file
     "web": 6,
     "cli": 7,
     "__main__": 8,
@@ -41,6 +45,7 @@ LAYERS: dict[str, float] = {
 HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
 HEAVY_ALLOWED = {
     "backends/mlx.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_trace.py": {"mlx", "mlx_vlm"},
     "backends/mlx_vision.py": {"mlx", "mlx_vlm"},
     "backends/llama_child.py": {"xllamacpp"},
 }

@@ -5,7 +5,7 @@ import importlib.util
 import shutil
 from typing import cast
 
-from bakeoff.backends.backend import Backend, Capabilities, ServedBackend, Settings
+from bakeoff.backends.backend import Backend, Capabilities, ForcedBackend, ServedBackend, Settings
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
@@ -51,6 +51,7 @@ __all__ = [
     "IN_PROCESS",
     "Backend",
     "Capabilities",
+    "ForcedBackend",
     "ServedBackend",
     "Settings",
     "availability",

@@ -8,6 +8,7 @@ from typing import Any, Protocol, runtime_checkable
 import msgspec
 
 from bakeoff.records import Output, Prompt
+from bakeoff.traces import Trace
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
@@ -80,3 +81,14 @@ class ServedBackend(Protocol):
     @property
     def pid(self) -> int:
         """Process that leads the server's group."""
+
+
+@runtime_checkable
+class ForcedBackend(Protocol):
+    """A backend that can say how likely it holds tokens that are put into its mouth."""
+
+    def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
+        """Read `prompt`, then `tokens` one after the other; the Trace has one Token for each, with its candidates.
+
+        The future raises BackendError where the runtime cannot do that.
+        """

@@ -1,9 +1,10 @@
 """A scripted backend for tests of the suite: it answers from a file and fails on command.
 
-`fake:echo` repeats the question. `fake:oracle` gives the right answer to every prepared sample, which it looks up by
-the sample's id: it shows that a track's scorer accepts what it should. `fake:<file>.json` follows a script:
-`{"answers": {id: text}, "default": text, "delay_s": 0, "length": [ids cut off], "fail": [ids], "die": [ids],
-"die_once": [ids]}`. Like every backend it is given Prompts, which hold no target.
+`fake:echo` repeats the question. `fake:oracle` gives the right answer to every prepared sample, in the default protocol
+of its track; it looks the sample up by its id, and shows that a track's scorer accepts what it should.
+`fake:<file>.json` follows a script: `{"answers": {id: text}, "default": text, "delay_s": 0, "length": [ids cut off],
+"fail": [ids], "die": [ids], "die_once": [ids], "traits": {}}`; traits are ways in which arms differ (`fake_model`).
+Like every backend it is given Prompts, which hold no target.
 """
 
 import contextlib
@@ -18,20 +19,18 @@ from typing import Any
 import msgspec
 
 from bakeoff.backends.backend import Capabilities, Settings
+from bakeoff.backends.fake_model import IMAGE_TOKENS, Traits
 from bakeoff.errors import BackendDied, BackendError, DataMissing, UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.records import (
-    BoxTarget,
-    NumberTarget,
-    OptionTarget,
     Output,
     Prompt,
-    Target,
     Text,
-    TextTarget,
     hash_json,
 )
-from bakeoff.tracks import TRACKS, load_samples
+from bakeoff.traces import Trace
+from bakeoff.tracks import TRACKS, samples_of
+from bakeoff.tracks.baselines import oracle_output
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +43,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
     fail: tuple[str, ...] = ()
     die: tuple[str, ...] = ()
     die_once: tuple[str, ...] = ()
+    traits: Traits = Traits()
 
 
 class FakeBackend:
@@ -64,10 +64,21 @@ class FakeBackend:
         self._already_died: set[str] = set()
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fake")
+        self._flying: dict[int, Prompt] = {}
 
     def submit(self, prompt: Prompt) -> Future[Output]:
-        """Queue a prompt."""
-        return self._pool.submit(self._answer, prompt)
+        """Queue a prompt; one that `mixes` answers the prompt before it where that is still in flight."""
+        with self._lock:
+            others = [other for other in self._flying.values() if other.sample_id != prompt.sample_id]
+            self._flying[id(prompt)] = prompt
+        shown = others[-1] if others and self._script.traits.mixes else prompt
+        future = self._pool.submit(self._answer, prompt, shown)
+        future.add_done_callback(lambda _: self._flying.pop(id(prompt), None))
+        return future
+
+    def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
+        """Queue a prompt whose answer is given."""
+        return self._pool.submit(self._script.traits.forced, prompt, tokens)
 
     def restart(self) -> None:
         """Live again after a scripted death."""
@@ -79,8 +90,8 @@ class FakeBackend:
         """End the thread; what is queued is dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _answer(self, prompt: Prompt) -> Output:
-        name, script = prompt.sample_id, self._script
+    def _answer(self, prompt: Prompt, shown: Prompt) -> Output:
+        name, script, traits = prompt.sample_id, self._script, self._script.traits
         with self._lock:
             self.asked.append(name)
             dies = name in script.die or (name in script.die_once and name not in self._already_died)
@@ -93,19 +104,30 @@ class FakeBackend:
         time.sleep(script.delay_s)
         if name in script.fail:
             raise BackendError("the script says: fail")
-        text = script.answers.get(name, script.default)
-        if text is None:
-            text = "".join(part.text for part in prompt.messages[-1].parts if isinstance(part, Text))
-        words = len(text.split())
+        text, is_cut = traits.say(self._line(shown), prompt.max_tokens if prompt.top_logprobs else None)
+        is_cut = is_cut or name in script.length
         took = time.perf_counter() - began
+        texts = sum(len(p.text.split()) for m in shown.messages for p in m.parts if isinstance(p, Text))
+        image_tokens = len(shown.images) * (IMAGE_TOKENS + traits.extra_image_tokens)
         return Output(
             text=text,
-            finish_reason="length" if name in script.length else "stop",
-            prompt_tokens=sum(len(p.text.split()) for m in prompt.messages for p in m.parts if isinstance(p, Text)),
-            completion_tokens=words,
+            finish_reason="length" if is_cut and not traits.lies else "stop",
+            prompt_tokens=texts + image_tokens,
+            image_tokens=image_tokens,
+            completion_tokens=len(text.split()),
             total_s=took,
             ttft_s=took,
+            trace=traits.trace(shown, text) if prompt.top_logprobs else None,
         )
+
+    def _line(self, prompt: Prompt) -> str:
+        """Return what the script has for a prompt; without an entry and a default, its own question."""
+        text = self._script.answers.get(prompt.sample_id, self._script.default)
+        return _question(prompt) if text is None else text
+
+
+def _question(prompt: Prompt) -> str:
+    return "".join(part.text for part in prompt.messages[-1].parts if isinstance(part, Text))
 
 
 def open_backend(spec: ModelSpec, settings: Settings) -> FakeBackend:
@@ -129,18 +151,6 @@ def _right_answers() -> dict[str, str]:
     answers: dict[str, str] = {}
     for track in TRACKS.values():
         with contextlib.suppress(DataMissing):
-            answers.update({sample.id: gold_text(sample.target) for sample in load_samples(track.folder())})
+            protocol = track.protocols[0]
+            answers.update({sample.id: oracle_output(sample, protocol) for sample in samples_of(track, protocol)})
     return answers
-
-
-def gold_text(target: Target) -> str:
-    """Return an output that any scorer for this kind of target accepts; boxes are in the 0 to 1000 frame."""
-    match target:
-        case BoxTarget(box=box):
-            return json.dumps([{"image_id": 0, "bbox_2d": [round(1000 * edge, 3) for edge in box], "label": "target"}])
-        case OptionTarget(letter=letter):
-            return letter
-        case NumberTarget(value=value):
-            return value
-        case TextTarget(answers=texts):
-            return texts[0]

@@ -17,7 +17,15 @@ import requests
 
 from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.images import image_bytes
-from bakeoff.backends.llama_api import completion_request, content_of, rendered_prompt, token_count
+from bakeoff.backends.llama_api import (
+    completion_request,
+    content_of,
+    forced_request,
+    rendered_prompt,
+    text_ids,
+    token_count,
+    tokens_of,
+)
 from bakeoff.backends.llama_child import Launch
 from bakeoff.backends.llama_server import LlamaServer, find_binary, is_healthy, props
 from bakeoff.backends.memory import peak_memory_bytes
@@ -25,6 +33,7 @@ from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOve
 from bakeoff.hub import GgufFiles, file_sha256, gguf_files
 from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.traces import Trace
 
 RETURN_TIMEOUT_S = 60.0
 """How long to wait for a server that died to be back."""
@@ -58,6 +67,10 @@ class GgufBackend:
         """Queue a prompt; as many are in flight as the server has slots."""
         return self._pool.submit(self._answer, prompt, time.perf_counter())
 
+    def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
+        """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
+        return self._pool.submit(self._force, prompt, tokens)
+
     def restart(self) -> None:
         """Wait until the server's owner has brought it back.
 
@@ -80,7 +93,7 @@ class GgufBackend:
 
     def _answer(self, prompt: Prompt, queued_at: float) -> Output:
         began = time.perf_counter()
-        images = [base64.b64encode(image_bytes(image)).decode("ascii") for image in prompt.images]
+        images = _encoded(prompt)
         text = rendered_prompt(self._post, prompt, self._marker)
         reply = self._post("/completion", completion_request(prompt, text, images))
         ended = time.perf_counter()
@@ -101,7 +114,30 @@ class GgufBackend:
             decode_s=decode_s,
             total_s=ended - began,
             peak_memory_bytes=peak_memory_bytes(self.server.pid if self.server else self.pid),
+            trace=self._trace(text, reply, prompt_tokens - text_tokens) if prompt.top_logprobs else None,
         )
+
+    def _trace(self, text: str, reply: Mapping[str, Any], image_tokens: int) -> Trace:
+        """Return what a probe asks for; the server counts the tokens of all images together."""
+        ids = text_ids(self._post, text, self._marker)
+        first = self._post("/tokenize", {"content": "", "add_special": True})["tokens"]
+        is_one = text.count(self._marker) == 1
+        return Trace(
+            rendered=text.replace(self._marker, "<image>"),
+            text_ids=ids,
+            bos=ids.count(int(first[0])) if first else None,
+            image_tokens=(image_tokens,) if is_one else (),
+            tokens=tokens_of(reply),
+        )
+
+    def _force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Trace:
+        if not tokens:
+            return Trace()
+        text = rendered_prompt(self._post, prompt, self._marker)
+        found = tokens_of(self._post("/completion", forced_request(prompt, text, _encoded(prompt), tokens)))
+        if tuple(token.id for token in found[: len(tokens)]) != tokens:
+            raise BackendError("this llama.cpp server does not follow a grammar of token ids")
+        return Trace(tokens=found[: len(tokens)])
 
     def _post(self, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
         """Ask the server; every failure is one of the BackendErrors."""
@@ -202,6 +238,11 @@ def server_identity(server: LlamaServer, files: GgufFiles) -> dict[str, Any]:
         "context_tokens": int(known.get("default_generation_settings", {}).get("n_ctx", 0)),
         "server_args": list(server.launch.extra),
     }
+
+
+def _encoded(prompt: Prompt) -> list[str]:
+    """Return the original bytes of the images in base64."""
+    return [base64.b64encode(image_bytes(image)).decode("ascii") for image in prompt.images]
 
 
 def _bundled_version() -> str:

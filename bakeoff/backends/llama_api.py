@@ -5,6 +5,7 @@ from typing import Any
 
 from bakeoff.errors import BackendError
 from bakeoff.records import ImagePart, Message, Prompt, Text
+from bakeoff.traces import IMAGE_PLACE, Token
 
 Post = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """`post(path, body)` returns the reply or raises a BackendError."""
@@ -49,6 +50,7 @@ def completion_request(prompt: Prompt, text: str, images: list[str]) -> dict[str
     """Return the body for `/completion`, with every sampling field explicit; `images` are base64."""
     sampling = prompt.sampling
     return {
+        **({"n_probs": prompt.top_logprobs} if prompt.top_logprobs else {}),
         "prompt": {"prompt_string": text, "multimodal_data": images} if images else text,
         "n_predict": prompt.max_tokens,
         "seed": prompt.seed,
@@ -76,11 +78,38 @@ def content_of(reply: Mapping[str, Any]) -> str:
 
 def token_count(post: Post, text: str, marker: str) -> int:
     """Return how many tokens the text around the images takes, the beginning-of-sequence token included."""
-    pieces = [piece for piece in (text.split(marker) if marker else [text]) if piece]
-    counts = [_tokens(post, piece, is_first=index == 0) for index, piece in enumerate(pieces)]
-    return sum(counts)
+    return sum(token != IMAGE_PLACE for token in text_ids(post, text, marker))
 
 
-def _tokens(post: Post, piece: str, *, is_first: bool) -> int:
-    body = {"content": piece, "add_special": is_first, "parse_special": True}
-    return len(post("/tokenize", body)["tokens"])
+def text_ids(post: Post, text: str, marker: str) -> tuple[int, ...]:
+    """Return the tokens of the text around the images, as the server makes them, with a place for every image."""
+    ids: list[int] = []
+    for index, piece in enumerate(text.split(marker) if marker else [text]):
+        if index:
+            ids.append(IMAGE_PLACE)
+        if piece:
+            body = {"content": piece, "add_special": index == 0, "parse_special": True}
+            ids.extend(int(token) for token in post("/tokenize", body)["tokens"])
+    return tuple(ids)
+
+
+def forced_request(prompt: Prompt, text: str, images: list[str], tokens: tuple[int, ...]) -> dict[str, Any]:
+    """Return a body for `/completion` after which the server can only say `tokens`, one after the other.
+
+    A grammar of token ids leaves no choice to the sampler, and the log-probabilities the server returns are of the
+    model itself, from before any sampler and any grammar (tried on xllamacpp 2026.10.11549).
+    """
+    grammar = "root ::= " + " ".join(f"<[{token}]>" for token in tokens)
+    return {**completion_request(prompt, text, images), "grammar": grammar, "n_predict": len(tokens)}
+
+
+def tokens_of(reply: Mapping[str, Any]) -> tuple[Token, ...]:
+    """Return the tokens of a `/completion` reply with their log-probabilities; empty when none were asked for."""
+    return tuple(
+        Token(
+            id=int(entry["id"]),
+            logprob=float(entry["logprob"]),
+            top=tuple((int(other["id"]), float(other["logprob"])) for other in entry.get("top_logprobs", ())),
+        )
+        for entry in reply.get("completion_probabilities", ())
+    )

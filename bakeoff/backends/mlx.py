@@ -21,13 +21,15 @@ from mlx_vlm import load, stream_generate
 from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.images import image_bytes
 from bakeoff.backends.llama_api import REPEAT_WINDOW
-from bakeoff.backends.mlx_vision import PrefixStore, Prepared, prepare
+from bakeoff.backends.mlx_trace import forced, read_tokens, trace_of
+from bakeoff.backends.mlx_vision import Continuation, PrefixStore, Prepared, prepare
 from bakeoff.errors import BackendDied, BackendError, UsageProblem
 from bakeoff.hub import model_folder, weights_sha256
 from bakeoff.models import ModelSpec
 from bakeoff.records import ImagePart, Message, Output, Prompt, Text
+from bakeoff.traces import Trace
 
-Job = tuple[Prompt, Future[Output], float]
+Job = tuple[Future[Any], Callable[[], Any]]
 
 
 class MlxBackend:
@@ -49,11 +51,20 @@ class MlxBackend:
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt."""
         future: Future[Output] = Future()
+        self._queue(future, functools.partial(self._answer, prompt, time.perf_counter()))
+        return future
+
+    def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
+        """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
+        future: Future[Trace] = Future()
+        self._queue(future, functools.partial(self._force, prompt, tokens))
+        return future
+
+    def _queue(self, future: Future[Any], work: Callable[[], Any]) -> None:
         if self._closed.is_set():
             future.set_exception(BackendDied("the MLX model is closed"))
         else:
-            self._jobs.put((prompt, future, time.perf_counter()))
-        return future
+            self._jobs.put((future, work))
 
     def restart(self) -> None:
         """Do nothing: a model in this process dies only with the process."""
@@ -74,11 +85,11 @@ class MlxBackend:
             return
         self._ready.set_result(time.perf_counter() - began)
         while (job := self._jobs.get()) is not None:
-            prompt, future, queued_at = job
+            future, work = job
             if self._closed.is_set():
                 future.set_exception(BackendDied("the MLX model was closed"))
             elif future.set_running_or_notify_cancel():
-                _settle(future, functools.partial(self._answer, prompt, queued_at))
+                _settle(future, work)
         self._drop()
 
     def _drop(self) -> None:
@@ -90,16 +101,14 @@ class MlxBackend:
 
     def _answer(self, prompt: Prompt, queued_at: float) -> Output:
         began = time.perf_counter()
-        for image in prompt.images:
-            image_bytes(image)  # checked here; mlx-vlm opens the file itself
-        text = self._render(prompt)
-        prepared = prepare(self._model, self._processor, text, prompt.images)
-        cached = self._prefixes.continue_from(self._model, prepared) if self._prefixes is not None else None
+        text, prepared, cached = self._prepare(prompt)
         prefilled = time.perf_counter()
-        first_at, pieces, last = None, [], None
+        first_at, pieces, last, steps = None, [], None, []
         for last in self._stream(prompt, prepared, cached):
             first_at = first_at or time.perf_counter()
             pieces.append(last.text)
+            if prompt.top_logprobs:
+                steps.append(last)
         ended = time.perf_counter()
         if last is None or first_at is None:
             raise BackendError("mlx-vlm gave no token")
@@ -117,7 +126,23 @@ class MlxBackend:
             decode_s=ended - first_at,
             total_s=ended - began,
             peak_memory_bytes=int(mx.get_peak_memory()),
+            trace=self._trace(text, prepared, steps, prompt.top_logprobs) if prompt.top_logprobs else None,
         )
+
+    def _prepare(self, prompt: Prompt) -> tuple[str, Prepared, Continuation | None]:
+        for image in prompt.images:
+            image_bytes(image)  # checked here; mlx-vlm opens the file itself
+        text = self._render(prompt)
+        prepared = prepare(self._model, self._processor, text, prompt.images)
+        cached = self._prefixes.continue_from(self._model, prepared) if self._prefixes is not None else None
+        return text, prepared, cached
+
+    def _trace(self, text: str, prepared: Prepared, steps: list[Any], count: int) -> Trace:
+        return trace_of(self._model, self._processor, text, prepared, read_tokens(steps, count))
+
+    def _force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Trace:
+        _, prepared, cached = self._prepare(prompt)
+        return Trace(tokens=forced(self._model, prepared, cached, tokens, prompt.top_logprobs))
 
     def _render(self, prompt: Prompt) -> str:
         """Write the messages with the model's own template."""
@@ -137,7 +162,7 @@ class MlxBackend:
                 return holder
         raise UsageProblem(f"{self._folder} has no chat template, so its prompts would be a guess")
 
-    def _stream(self, prompt: Prompt, prepared: Prepared, cached: Any) -> Any:
+    def _stream(self, prompt: Prompt, prepared: Prepared, cached: Continuation | None) -> Any:
         sampling = prompt.sampling
         mx.random.seed(prompt.seed)
         inputs = prepared.inputs if cached is None else {"input_ids": cached.suffix_ids, "prompt_cache": cached.state}
@@ -188,7 +213,7 @@ def _content(message: Message) -> str | list[dict[str, str]]:
     return [{"type": "text", "text": p.text} if isinstance(p, Text) else {"type": "image"} for p in message.parts]
 
 
-def _settle(future: Future[Output], work: Callable[[], Output]) -> None:
+def _settle(future: Future[Any], work: Callable[[], Any]) -> None:
     """Run `work` and give its result or its error to `future`; the thread goes on either way."""
     try:
         future.set_result(work())

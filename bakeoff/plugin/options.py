@@ -9,7 +9,7 @@ import pytest
 from bakeoff.errors import UsageProblem
 from bakeoff.records import Sampling
 from bakeoff.tracks import TRACKS
-from bakeoff.validity.gates import MinScore
+from bakeoff.validity.rules import OPTIONS as GATE_OPTIONS, GateRules, read_rules
 
 T = TypeVar("T")
 
@@ -29,10 +29,8 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     run_dir: str | None
     resume: str | None
     retry_errors: bool
-    min_scores: tuple[MinScore, ...]
-    max_truncated: float
-    max_errors: int
-    undecided: Literal["pass", "fail"]
+    gates: GateRules
+    margin_pp: float
     fail_on_wrong: bool
     llama_server: str | None
     server_args: tuple[str, ...]
@@ -50,6 +48,7 @@ RESUMED_FIELDS = (
         "llama_server",
         "server_arg",
         "timeout",
+        "margin",
     ),
 )
 """Options that a resumed run takes over from the stored one where the command line is silent."""
@@ -71,6 +70,7 @@ DEFAULTS: dict[str, Any] = {
     "llama_server": None,
     "server_arg": [],
     "timeout": 600.0,
+    "margin": 2.0,
 }
 """Values of `RESUMED_FIELDS` where neither the command line nor a stored run says anything."""
 
@@ -114,6 +114,15 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--min-score", "TRACK[:METRIC]=X", "gate: the score must be at least X, a fraction", action="append", default=[]
     )
+    add("--baseline", "DIR", "a stored run that --max-drop compares with: same arm name, or the only arm it has")
+    add(
+        "--max-drop",
+        "TRACK[:METRIC]=PP",
+        "gate: at most PP points may be lost against --baseline, on the samples both answered",
+        action="append",
+        default=[],
+    )
+    add("--margin", "PP", "largest difference, in points, that is called the same; default 2", type=float)
     add(
         "--max-truncated",
         "PCT",
@@ -137,12 +146,11 @@ def raw_options(config: pytest.Config) -> dict[str, Any]:
 
 def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:
     """Return every effective option as plain JSON, for the manifest: what a later session takes over, and the gates."""
-    gates = ("min_score", "max_truncated", "max_errors", "undecided")
     return {
         **DEFAULTS,
         **stored,
         **raw_options(config),
-        **{name: config.getoption(f"bakeoff_{name}") for name in gates},
+        **{name: config.getoption(f"bakeoff_{name}") for name in GATE_OPTIONS},
     }
 
 
@@ -178,10 +186,8 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         run_dir=get("run_dir"),
         resume=get("resume"),
         retry_errors=not get("no_retry_errors"),
-        min_scores=tuple(_gate("--min-score", text) for text in get("min_score")),
-        max_truncated=_within("--max-truncated", get("max_truncated"), 0, 100) / 100,
-        max_errors=get("max_errors"),
-        undecided=get("undecided"),
+        gates=read_rules({name: get(name) for name in GATE_OPTIONS}),
+        margin_pp=_within("--margin", values["margin"], 0, 100),
         fail_on_wrong=get("fail_on_wrong"),
         llama_server=values["llama_server"],
         server_args=tuple(values["server_arg"]),
@@ -229,17 +235,3 @@ def _within(option: str, value: float, low: float, high: float) -> float:
     if not low <= value <= high:
         raise UsageProblem(f"{option} {value}: must lie between {low:g} and {high:g}")
     return value
-
-
-def _gate(option: str, text: str) -> MinScore:
-    name, equals, bound = text.partition("=")
-    track, _, metric = name.partition(":")
-    try:
-        value = float(bound)
-    except ValueError:
-        value = -1.0
-    if not equals or not 0.0 <= value <= 1.0:
-        raise UsageProblem(f"{option} {text}: write {option} TRACK=X with X between 0 and 1, such as docvqa=0.85")
-    if track not in TRACKS:
-        raise UsageProblem(f"{option} {text}: there is no track {track!r}; tracks: {', '.join(TRACKS)}")
-    return MinScore(track=track, metric=metric or None, bound=value)

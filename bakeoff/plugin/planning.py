@@ -11,7 +11,7 @@ from bakeoff.evaluate import Asking, TrackPlan, prompt_of
 from bakeoff.models import DEFAULT_MODELS, ModelSpec, resolve_all
 from bakeoff.plugin.options import Options, for_track
 from bakeoff.records import Prompt, Record, Sample
-from bakeoff.tracks import TRACKS, load_samples
+from bakeoff.tracks import TRACKS, samples_of
 from bakeoff.tracks.draw import draw
 
 NOT_PREPARED = "not-prepared"
@@ -124,15 +124,22 @@ def _track_plan(name: str, options: Options) -> TrackPlan:
     except KeyError as error:
         known = ", ".join(p.name for p in track.protocols)
         raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {known}") from error
-    samples = load_samples(track.folder())
+    samples = samples_of(track, protocol)
     stray = next((sample for sample in samples if sample.track != name), None)
     if stray is not None:
         raise UsageProblem(f"sample {stray.id!r} in {track.folder()} says it belongs to track {stray.track!r}")
     limit = for_track(options.limits, name)
     dimension = track.dimensions[0] if track.dimensions else None
     drawn = samples if limit is None else draw(samples, limit, dimension=dimension, seed=options.seed)
-    budget = for_track(options.budgets, name) or protocol.max_tokens
-    return TrackPlan(track=track, protocol=protocol, max_tokens=budget, samples=drawn, prepared=len(samples))
+    budget = for_track(options.budgets, name)
+    return TrackPlan(
+        track=track,
+        protocol=protocol,
+        max_tokens=budget or protocol.max_tokens,
+        is_budget_given=budget is not None,
+        samples=drawn,
+        prepared=len(samples),
+    )
 
 
 def _refuse_shared_ids(plans: dict[str, TrackPlan]) -> None:

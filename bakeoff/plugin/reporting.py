@@ -7,18 +7,25 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bakeoff.plugin.junit import add_gate_cases
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.recorder import Recorder
-from bakeoff.runs import pretty_json, write_atomically
-from bakeoff.validity.gates import GateResult, check_gates
+from bakeoff.validity.baseline import read_baseline
+from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.reference import reference_agreements
+from bakeoff.validity.results import GateResult
+from bakeoff.validity.rules import rule_warnings
 
 if TYPE_CHECKING:
     from bakeoff.report import Results
 
 
 class Reporting:
-    """Takes finished records in, and gives gates, reports and the exit code out."""
+    """Takes finished records in, and gives gates, reports and the exit code out.
+
+    Raises:
+        UsageProblem: when the baseline is not a run, which is better known before the first sample than after the last.
+    """
 
     def __init__(self, options: Options, recorder: Recorder) -> None:
         self.resumed = 0
@@ -27,6 +34,11 @@ class Reporting:
         self._recorder = recorder
         self._results: Results | None = None
         self._gates: tuple[GateResult, ...] = ()
+        self._warnings = rule_warnings(options.gates, options.margin_pp)
+        if options.gates.baseline is not None:
+            arms = read_baseline(options.gates.baseline).arms
+            lost = [spec.arm for spec in recorder.plan.arms if spec.arm not in arms and len(arms) > 1]
+            self._warnings += tuple(f"--baseline has no arm {arm}: --max-drop cannot be held for it" for arm in lost)
 
     def pytest_report_header(self) -> list[str]:
         """Say what will run and where it goes."""
@@ -35,6 +47,7 @@ class Reporting:
         lines = [f"bakeoff: {arms} on {', '.join(plan.tracks) or 'no track'} -> {self._recorder.run.path}"]
         if plan.unprepared:
             lines.append(f"not prepared: {', '.join(plan.unprepared)} (bakeoff prepare)")
+        lines += [f"warning: {text}" for text in self._warnings]
         return lines
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
@@ -51,14 +64,9 @@ class Reporting:
 
         self._recorder.close()
         try:
-            self._gates = check_gates(
-                self._recorder.run,
-                self._options.min_scores,
-                max_truncated=self._options.max_truncated,
-                max_errors=self._options.max_errors,
-            )
-            gates = [{"gate": g.gate, "outcome": g.outcome, "detail": g.detail} for g in self._gates]
-            write_atomically(self._recorder.run.path / "gates.json", pretty_json(gates))
+            self._gates = check_gates(self._recorder.run, self._options.gates)
+            write_gates(self._recorder.run, self._gates)
+            add_gate_cases(session.config, self._gates, undecided=self._options.gates.undecided)
             self._results = build(self._recorder.run)
         finally:
             self._recorder.release()
@@ -79,7 +87,9 @@ class Reporting:
             write(problem, red=True)
         for agreement in reference_agreements(self._recorder.run):
             write(agreement.sentence)
-        for gate in self._gates:
+        for text in self._warnings:
+            write(f"warning: {text}", yellow=True)
+        for gate in (gate for gate in self._gates if gate.is_asked or gate.outcome != "pass"):
             write(f"gate {gate.gate}: {gate.outcome}: {gate.detail}", red=gate.outcome != "pass")
         write(f"report: {self._recorder.run.path / 'report.html'}")
 
@@ -88,7 +98,7 @@ class Reporting:
             return pytest.ExitCode.USAGE_ERROR
         if status == pytest.ExitCode.NO_TESTS_COLLECTED and self.resumed:
             status = pytest.ExitCode.OK
-        has_failed = any(gate.fails(self._options.undecided) for gate in self._gates)
+        has_failed = any(gate.fails(self._options.gates.undecided) for gate in self._gates)
         if status == pytest.ExitCode.OK and has_failed:
             return pytest.ExitCode.TESTS_FAILED
         return status

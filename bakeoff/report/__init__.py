@@ -4,6 +4,8 @@ No session, no clock, no randomness: the same files give the same bytes. A run m
 name tracks this version does not know; what is not known is said, never guessed and never 0.
 """
 
+from pathlib import Path
+
 import msgspec
 
 from bakeoff.report.checks import validate
@@ -19,7 +21,7 @@ from bakeoff.report.verdicts import headline, run_state
 from bakeoff.report.visible import encodable
 from bakeoff.runs import RunDirectory, pretty_json, write_atomically
 
-__all__ = ["Results", "build", "summarize", "terminal_table"]
+__all__ = ["Results", "build", "summarize", "terminal_table", "write_reports"]
 
 
 def build(run: RunDirectory) -> Results:
@@ -30,11 +32,16 @@ def build(run: RunDirectory) -> Results:
     """
     content = read_run(run)
     results = summarize(content)
-    page = render_page(content, results, wrong_samples(content))
-    write_atomically(run.path / "results.json", pretty_json(encodable(msgspec.to_builtins(results))))
-    write_atomically(run.path / "report.md", render_markdown(content, results))
-    write_atomically(run.path / "report.html", page)
+    write_reports(run.path, content, results)
     return results
+
+
+def write_reports(folder: Path, run: Run, results: Results) -> None:
+    """Write the three reports of a run that was read and summarized."""
+    page = render_page(run, results, wrong_samples(run))
+    write_atomically(folder / "results.json", pretty_json(encodable(msgspec.to_builtins(results))))
+    write_atomically(folder / "report.md", render_markdown(run, results))
+    write_atomically(folder / "report.html", page)
 
 
 def summarize(run: Run) -> Results:

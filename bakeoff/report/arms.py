@@ -1,6 +1,8 @@
 """What a reader calls an arm: its runtime, its mark, its precision as the name states it."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 RUNTIMES = {
     "mlx": "MLX",
@@ -33,3 +35,13 @@ def precision(model: str) -> int | None:
     """Return the bits per weight that a model's name states, for pairing like with like. It is not printed."""
     found = _PRECISION.findall(model)
     return int("".join(found[-1])) if found else None
+
+
+def bits_per_weight(identity: Mapping[str, Any]) -> float | None:
+    """Return the measured bits per weight of an arm: as its identity states it, else bytes by parameters."""
+    stated, size, parameters = (identity.get(name) for name in ("bits_per_weight", "weights_bytes", "parameters"))
+    if isinstance(stated, int | float):
+        return float(stated)
+    if isinstance(size, int) and isinstance(parameters, int) and parameters > 0:
+        return 8.0 * size / parameters
+    return None

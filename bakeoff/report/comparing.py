@@ -10,21 +10,26 @@ import msgspec
 from bakeoff.records import Record
 from bakeoff.report import numbers, verdicts
 from bakeoff.report.arms import precision
-from bakeoff.report.reading import Arm, Run
-from bakeoff.report.results import ArmResult, Comparison, Relation, TrackResult, Word
+from bakeoff.report.causes import flip_causes
+from bakeoff.report.reading import Arm, Run, prepared_samples
+from bakeoff.report.results import ArmResult, Causes, Comparison, Relation, TrackResult, Word
+from bakeoff.report.several import after_holm, interval_p_values
 from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
-from bakeoff.stats.distributions import t_tail
 from bakeoff.tracks import TRACKS
+from bakeoff.validity.inputs import differing_inputs, differing_records
 
 TEST = "paired t with two pseudo-pairs, clustered by image"
 _LEAST_COMMON = 0.95
 _RULE_OF_THREE = 3.0
-_BLOCKING = ("sampling.", "seed", "thinking")
 _ORDER: dict[Relation, int] = {"other runtime": 0, "same runtime": 1, "other": 2}
 
 
 class _Pair(msgspec.Struct, frozen=True, kw_only=True):
-    """What two arms have in common on one track. `share` is the common part of the union of answered samples."""
+    """What two arms have in common on one track.
+
+    `common` are the samples both answered, `tried` those both have a record of. `share` is the common part of what
+    either answered of the samples both selected: what one arm was never meant to answer is not missing.
+    """
 
     a: Arm
     b: Arm
@@ -32,6 +37,7 @@ class _Pair(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     relation: Relation
     common: tuple[tuple[Record, Record], ...]
+    tried: tuple[tuple[Record, Record], ...]
     share: float | None
 
 
@@ -46,7 +52,9 @@ def compare(run: Run, arms: Mapping[str, ArmResult]) -> tuple[Comparison, ...]:
         for track in run.tracks
         if track in arms[a].tracks and track in arms[b].tracks and arms[a].tracks[track].is_known
     ]
-    return tuple(sorted(found, key=lambda comparison: (comparison.n == 0, _ORDER[comparison.relation])))
+    titles = {name: track.title for arm in arms.values() for name, track in arm.tracks.items()}
+    ordered = sorted(found, key=lambda comparison: (comparison.n == 0, _ORDER[comparison.relation]))
+    return after_holm(ordered, titles)
 
 
 def shown_metric(tracks: Iterable[TrackResult]) -> str | None:
@@ -57,15 +65,6 @@ def shown_metric(tracks: Iterable[TrackResult]) -> str | None:
     ordered = (*primary, *(name for name in names if name not in primary))
     with_value = (n for n in ordered if any(t.metrics[n].value is not None for t in seen if n in t.metrics))
     return next(with_value, ordered[0] if ordered else None)
-
-
-def differing_inputs(a: Mapping[str, Any], b: Mapping[str, Any], track: str) -> tuple[tuple[str, Any, Any], ...]:
-    """Return the inputs that must agree for scores to be compared and do not: field, value of a, value of b."""
-    prefix = f"tracks.{track}."
-    fields = sorted(key for key in a.keys() | b.keys() if key.startswith((*_BLOCKING, prefix)))
-    return tuple(
-        (field.removeprefix(prefix), a.get(field), b.get(field)) for field in fields if a.get(field) != b.get(field)
-    )
 
 
 def drawn_interval(found: PairedDifference) -> tuple[float, float] | None:
@@ -87,7 +86,9 @@ def drawn_interval(found: PairedDifference) -> tuple[float, float] | None:
 
 def _pair(a: Arm, b: Arm, arms: Mapping[str, ArmResult], track: str) -> _Pair:
     left, right = a.answered(track), b.answered(track)
-    union = len(left.keys() | right.keys())
+    union = left.keys() | right.keys()
+    for arm in (a, b):
+        union = union if arm.selection is None else union & set(arm.selection.get(track, ()))
     common = tuple((left[key], right[key]) for key in sorted(left.keys() & right.keys()))
     return _Pair(
         a=a,
@@ -96,8 +97,14 @@ def _pair(a: Arm, b: Arm, arms: Mapping[str, ArmResult], track: str) -> _Pair:
         title=arms[a.name].tracks[track].title,
         relation=_relation(a, b),
         common=common,
-        share=len(common) / union if union else None,
+        tried=_tried(a, b, track),
+        share=len(common) / len(union) if union else None,
     )
+
+
+def _tried(a: Arm, b: Arm, track: str) -> tuple[tuple[Record, Record], ...]:
+    left, right = ({record.sample_id: record for record in arm.records.get(track, ())} for arm in (a, b))
+    return tuple((left[key], right[key]) for key in sorted(left.keys() & right.keys()))
 
 
 def _relation(a: Arm, b: Arm) -> Relation:
@@ -121,7 +128,8 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
         strata=[a.groups.get(strata, "") for a, _ in pair.common] if strata else None,
     )
     bounds = drawn_interval(found)
-    if bounds is None or found.value is None:
+    p = interval_p_values(found)
+    if bounds is None or found.value is None or p is None:
         return _without_verdict(run, pair, metric, "undecided", "all samples of a group share one image")
     bounds_pp = (bounds[0] * 100.0, bounds[1] * 100.0)
     word, beyond = verdicts.read_verdict(*bounds_pp, run.margin_pp)
@@ -130,7 +138,10 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
         _base(run, pair, metric),
         diff_pp=found.value * 100.0,
         ci95_pp=bounds_pp,
-        p=_p(found),
+        p=p.difference,
+        p_same=p.same,
+        p_beyond=p.beyond,
+        p_not_worse=p.not_worse,
         test=TEST + (f", {strata} groups weighing the same" if strata else ""),
         verdict=word,
         beyond_margin=beyond,
@@ -156,27 +167,42 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
 
 def _reason(run: Run, pair: _Pair, results: Sequence[TrackResult]) -> tuple[Word, str | None]:
     """Return why a pair gets no verdict, and the word for that; no reason when it gets one."""
+    blocking = _blocking_reason(run, pair, results)
+    return ("not comparable", blocking) if blocking else ("undecided", _lacking_reason(pair, results))
+
+
+def _blocking_reason(run: Run, pair: _Pair, results: Sequence[TrackResult]) -> str | None:
+    """Return what makes the comparison one of something else than the arms."""
     differing = differing_inputs(pair.a.manifest.fingerprint, pair.b.manifest.fingerprint, pair.track)
     if differing:
         field, a, b = differing[0]
         more = f" and {len(differing) - 1} more inputs differ" if len(differing) > 1 else ""
-        return "not comparable", f"{field} is {_value(a)} for {pair.a.name} and {_value(b)} for {pair.b.name}{more}"
+        return f"{field} is {_value(a)} for {pair.a.name} and {_value(b)} for {pair.b.name}{more}"
+    found = differing_records(pair.common)
+    for differs, what in ((found.prompts, "the text or images asked"), (found.scorers, "the scorer or its version")):
+        if differs:
+            return f"{what} differ on {numbers.counted(differs, found.n)} samples"
     for arm, result in zip((pair.a, pair.b), results, strict=True):
         if result.n and result.truncated / result.n * 100.0 > run.max_truncated_pct:
             cut = f"{numbers.counted(result.truncated, result.n)} answers of {arm.name} were cut off"
-            return "not comparable", f"{cut}{_budget(run, pair.track)}"
+            return f"{cut}{_budget(run, pair.track)}"
+    return None
+
+
+def _lacking_reason(pair: _Pair, results: Sequence[TrackResult]) -> str | None:
+    """Return what is missing for a verdict."""
     for arm, result in zip((pair.a, pair.b), results, strict=True):
         if not result.n:
-            return "undecided", f"{arm.name} has no answer yet"
-    if pair.share is None or pair.share < _LEAST_COMMON:
+            return f"{arm.name} has no answer yet"
+    if pair.share is None or pair.share < _LEAST_COMMON or not pair.common:
         sizes = " and ".join(numbers.count(result.n) for result in results)
-        return "undecided", f"only {numbers.count(len(pair.common))} samples are common to both ({sizes} answered)"
+        return f"only {numbers.count(len(pair.common))} samples are common to both ({sizes} answered)"
     strata = _strata(pair.track, shown_metric(results), results)
     if strata and {a.groups.get(strata) for a, _ in pair.common} != {
         value for result in results for value in result.groups.get(strata, {})
     }:
-        return "undecided", f"the common samples lack a {strata}"
-    return "undecided", None
+        return f"the common samples lack a {strata}"
+    return None
 
 
 def _strata(track: str, metric: str | None, results: Iterable[TrackResult]) -> str | None:
@@ -219,7 +245,13 @@ def _base(run: Run, pair: _Pair, metric: str | None) -> Comparison:
         gained=sum(bool(a.correct) and not b.correct for a, b in pair.common),
         identical=_identical(pair),
         pairs_needed=None,
+        causes=_causes(pair),
     )
+
+
+def _causes(pair: _Pair) -> Causes:
+    known = TRACKS.get(pair.track)
+    return flip_causes(pair.tried, prepared_samples(pair.track), known.dimensions if known else ())
 
 
 def _without_verdict(run: Run, pair: _Pair, metric: str | None, word: Word, reason: str) -> Comparison:
@@ -237,14 +269,6 @@ def _without_verdict(run: Run, pair: _Pair, metric: str | None, word: Word, reas
 
 def _identical(pair: _Pair) -> int:
     return sum(a.output == b.output for a, b in pair.common)
-
-
-def _p(found: PairedDifference) -> float | None:
-    """Return the p value that agrees with the drawn interval: the larger one of its two halves."""
-    if found.p_diff is None or found.centre_eq is None or found.se_eq is None or found.df is None:
-        return None
-    cautious = 2.0 * t_tail(abs(found.centre_eq) / found.se_eq, found.df)
-    return min(max(found.p_diff, cautious), 1.0)
 
 
 def _needed(run: Run, pair: _Pair, found: PairedDifference) -> int | None:

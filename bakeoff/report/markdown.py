@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from bakeoff.report import numbers, tables, verdicts
+from bakeoff.report import flips, numbers, tables, verdicts
 from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import Cell, Column, score_grid
 from bakeoff.report.page import command, title
@@ -32,6 +32,7 @@ def render_markdown(run: Run, results: Results) -> str:
         *_groups(results),
         "## Paired differences",
         *_differences(run, results),
+        *_flips(results),
         "## Time and memory",
         _table(*tables.time_table(results)),
         "## Run health",
@@ -102,6 +103,14 @@ def _differences(run: Run, results: Results) -> list[str]:
         heads = ("Comparison", "Lost / gained", "Same output", "Difference, pp (95%)", "Verdict", "Reason")
         parts += [f"### {_text(forest.title)}", _table(heads, rows)]
     return parts or ["No two arms of this run share a track."]
+
+
+def _flips(results: Results) -> list[str]:
+    by_cause, by_place = flips.flip_table(results), flips.flip_slices(results)
+    if not by_cause[1]:
+        return []
+    meanings = "\n".join(f"* {_text(name)}: {_text(text)}" for name, text in flips.explained(by_cause))
+    return ["### Why samples flipped", _table(*by_cause), meanings, _table(*by_place)]
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

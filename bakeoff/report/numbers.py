@@ -160,6 +160,11 @@ def memory(size: int | None) -> str:
     return f"{size / 1e6:.0f}{NARROW}MB"
 
 
+def bits(per_weight: float | None) -> str:
+    """Return bits per weight, measured: 8.5 bpw."""
+    return NO_DATA if per_weight is None else f"{per_weight:.1f}{NARROW}bpw"
+
+
 def short_hash(digest: str | None) -> str:
     """Return the first ten hex digits."""
     return digest[:10] if digest else NO_DATA

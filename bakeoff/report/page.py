@@ -14,7 +14,7 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from bakeoff.report import numbers, tables, verdicts
+from bakeoff.report import flips, numbers, tables, verdicts
 from bakeoff.report.arms import marks, runtime
 from bakeoff.report.charts import Scatter, scatter, score_range
 from bakeoff.report.checks import LABELS, named_checks
@@ -110,6 +110,9 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         "gates": results.gates,
         "time": tables.time_table(results),
         "scatters": _scatters(results, mark_of),
+        "flips": flips.flip_table(results),
+        "flip_slices": flips.flip_slices(results),
+        "flip_meanings": flips.explained(flips.flip_table(results)),
         "forests": tables.forests(results, run.margin_pp),
         "margin": numbers.points(run.margin_pp),
         "groups": _by_track(tables.group_tables(results)),

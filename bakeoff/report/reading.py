@@ -5,11 +5,12 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.errors import UsageProblem
+from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.journal import JournalContent
-from bakeoff.records import Record
+from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
+from bakeoff.tracks import TRACKS, samples_of
 
 _MARGIN_PP = 2.0
 _MAX_TRUNCATED_PCT = 1.0
@@ -77,6 +78,17 @@ def read_run(run: RunDirectory) -> Run:
         for name, arm in manifest.arms.items()
     }
     return Run(name=manifest.run, manifest=manifest, arms=arms, gates=_gates(run))
+
+
+def prepared_samples(track: str) -> Mapping[str, Sample]:
+    """Return the prepared samples of a track by id; none when the track is not known or not prepared here."""
+    known = TRACKS.get(track)
+    if known is None:
+        return {}
+    try:
+        return {sample.id: sample for sample in samples_of(known)}
+    except DataMissing:
+        return {}
 
 
 def _arm(

@@ -76,12 +76,43 @@ class ArmResult(msgspec.Struct, frozen=True, kw_only=True):
     tracks: dict[str, TrackResult]
 
 
+class FlipSlice(msgspec.Struct, frozen=True, kw_only=True):
+    """Flipped samples among `n`, counted by cause; causes that did not occur are not listed."""
+
+    n: int
+    flips: int
+    causes: dict[str, int]
+
+
+class Causes(FlipSlice, frozen=True, kw_only=True):
+    """Samples that one arm has right and the other has not, by cause, and the same by dimension and value."""
+
+    by: dict[str, dict[str, FlipSlice]]
+
+
+class Holm(msgspec.Struct, frozen=True, kw_only=True):
+    """What Holm's correction over the `tracks` that two arms share made of a verdict.
+
+    `p`, `p_same`, `p_not_worse` are adjusted; `verdict_alone` is the word of the printed interval by itself.
+    """
+
+    tracks: int
+    p: float
+    p_same: float
+    p_not_worse: float
+    verdict_alone: Word
+    beyond_margin_alone: bool
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """Arm `a` against arm `b` on the samples both answered.
 
     The word is read from the two ends of `ci95_pp` against zero and the margin. Where `reason` is set there is no
     verdict and no interval: a check failed, or too few samples are common. `lost` counts samples that `b` has right
-    and `a` has wrong, `gained` the reverse, `identical` those with the same output to the letter.
+    and `a` has wrong, `gained` the reverse, `identical` those with the same output to the letter. `p`, `p_same`,
+    `p_beyond`, `p_not_worse` are below 0.05 exactly when the interval shows a difference, an equality, a difference
+    beyond the margin, no loss beyond the margin.
+    Where the pair shares several tracks, `holm` is set and the word is the one that still holds after it.
     """
 
     a: str
@@ -104,6 +135,11 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     gained: int
     identical: int
     pairs_needed: int | None
+    p_same: float | None = None
+    p_beyond: float | None = None
+    p_not_worse: float | None = None
+    holm: Holm | None = None
+    causes: Causes | None = None
 
 
 class Truncation(msgspec.Struct, frozen=True, kw_only=True):

@@ -4,14 +4,12 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from bakeoff.errors import DataMissing
 from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Record, Sample, TextTarget
 from bakeoff.report import numbers
 from bakeoff.report.boxes import Rectangle, answer_box, box_text, in_pixels, rectangle
 from bakeoff.report.pictures import Album, Picture
-from bakeoff.report.reading import Run
+from bakeoff.report.reading import Run, prepared_samples
 from bakeoff.report.visible import shortened, visible, visible_line
-from bakeoff.tracks import TRACKS, load_samples
 
 MOST_PER_ARM = 60
 _MOST_CHARACTERS = 2000
@@ -65,7 +63,7 @@ def wrong_samples(run: Run) -> Wrong:
         totals[arm] = len(wrong)
         chosen.update(dict.fromkeys(wrong[:MOST_PER_ARM]))
     album = Album()
-    samples = {track: _samples(track) for track in run.tracks}
+    samples = {track: prepared_samples(track) for track in run.tracks}
     cards = tuple(_card(samples[key[0]], key, by_sample[key], album) for key in order if key in chosen)
     shown = {arm: sum(not by_sample[key][arm].correct for key in chosen if arm in by_sample[key]) for arm in run.arms}
     return Wrong(cards=cards, shown={arm: (shown[arm], totals[arm]) for arm in run.arms}, images=album.uris)
@@ -82,16 +80,6 @@ def _by_sample(run: Run) -> dict[tuple[str, str], dict[str, Record]]:
 
 def _is_disputed(records: Mapping[str, Record]) -> bool:
     return any(record.correct for record in records.values())
-
-
-def _samples(track: str) -> Mapping[str, Sample]:
-    known = TRACKS.get(track)
-    if known is None:
-        return {}
-    try:
-        return {sample.id: sample for sample in load_samples(known.folder())}
-    except DataMissing:
-        return {}
 
 
 def _card(samples: Mapping[str, Sample], key: tuple[str, str], records: Mapping[str, Record], album: Album) -> Card:

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from bakeoff.report import numbers, verdicts
-from bakeoff.report.arms import marks
+from bakeoff.report.arms import bits_per_weight, marks
 from bakeoff.report.charts import Axis, Strip, forest_axis, forest_strip
 from bakeoff.report.grid import ordered_arms, tracks_of
 from bakeoff.report.measuring import natural
@@ -90,7 +90,17 @@ def word_kind(comparison: Comparison) -> str:
 
 def word_text(comparison: Comparison) -> str:
     """Return the verdict's word as shown."""
-    return verdicts.SHOWN[comparison.verdict] + (", beyond margin" if comparison.beyond_margin else "")
+    found = verdicts.SHOWN[comparison.verdict] + (", beyond margin" if comparison.beyond_margin else "")
+    return f"{found}, after Holm" if is_corrected(comparison) else found
+
+
+def is_corrected(comparison: Comparison) -> bool:
+    """Return whether Holm's correction over tracks changed the word."""
+    holm = comparison.holm
+    return holm is not None and (comparison.verdict, comparison.beyond_margin) != (
+        holm.verdict_alone,
+        holm.beyond_margin_alone,
+    )
 
 
 def forests(results: Results, margin: float) -> tuple[Forest, ...]:
@@ -165,7 +175,10 @@ def _group_cell(arm: str, group: GroupResult | None) -> GroupCell:
 
 
 def time_table(results: Results) -> Table:
-    """Return what each arm cost in time and memory."""
+    """Return what each arm cost in time and memory, with its bits per weight where any arm's are known."""
+    arms = ordered_arms(results)
+    bits = {name: bits_per_weight(arm.identity) for name, arm in arms.items()}
+    has_bits = any(found is not None for found in bits.values())
     head = ("Arm", "Samples/min", "At work", "Loading", "First token", "Tokens/s", "Peak memory")
     rows = tuple(
         (
@@ -176,10 +189,11 @@ def time_table(results: Results) -> Table:
             numbers.latency(arm.ttft_s_median),
             numbers.tokens_per_s(arm.decode_tps_median),
             numbers.memory(arm.peak_memory_bytes),
+            *((numbers.bits(bits[name]),) if has_bits else ()),
         )
-        for name, arm in ordered_arms(results).items()
+        for name, arm in arms.items()
     )
-    return head, rows
+    return (*head, "Weights") if has_bits else head, rows
 
 
 def health_table(results: Results) -> Table:

@@ -150,6 +150,8 @@ def _verdicts(results: Results, width: int) -> str:
     for comparison in leading:
         lines.append(_wrapped(comparison.sentence, width, indent, first=word_text(comparison).ljust(len(indent))))
         lines.append(_wrapped(comparison.evidence, width, indent))
+        if comparison.causes is not None:
+            lines.append(_wrapped(verdicts.flips(comparison.causes), width, indent))
     more = len(results.comparisons) - len(leading)
     if more:
         lines.append(_wrapped(f"{numbers.count(more)} more comparisons are in the report.", width, indent))

@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable
 
 from bakeoff.report import numbers
-from bakeoff.report.results import ArmResult, Comparison, Word
+from bakeoff.report.results import ArmResult, Causes, Comparison, Holm, Word
 
 SYMBOLS: dict[Word, str] = {
     "same": "≈",
@@ -71,6 +71,29 @@ def sentence(
             return f"{a} is not worse than {b} on {track} by more than {margin}; it may be better."
         case _:
             return f"Whether {a} is worse than {b} on {track} is open.{settling(needed)}"
+
+
+def corrected_sentence(comparison: Comparison, corrected: Holm, track: str) -> str:
+    """Return the sentence of a verdict that Holm's correction weakened; `comparison` has the word that is left."""
+    a, b, margin = comparison.a, comparison.b, comparison.margin_pp
+    many = f"after Holm over {numbers.count(corrected.tracks)} tracks"
+    match comparison.verdict:
+        case "worse" | "better":
+            return f"{a} is {comparison.verdict} than {b} on {track}; {many} how much is uncertain."
+        case "not worse":
+            points = f"{numbers.points(margin)} {'point' if margin == 1 else 'points'}"
+            return f"{a} is not worse than {b} on {track} by more than {points}, {many}."
+        case _:
+            alone = SHOWN[corrected.verdict_alone]
+            return f"Whether {a} is worse than {b} on {track} is open {many}; by itself its interval says “{alone}”."
+
+
+def flips(causes: Causes) -> str:
+    """Return how many samples flipped and why, as one sentence; nothing when none did."""
+    if not causes.flips:
+        return ""
+    named = ", ".join(f"{name} {numbers.count(count)}" for name, count in causes.causes.items())
+    return f"Flipped {numbers.counted(causes.flips, causes.n)}: {named}."
 
 
 def settling(needed: int | None) -> str:

@@ -21,8 +21,8 @@ THRESHOLD = 0.5
 _VERBOSE = 4
 
 
-def anls(output: str, target: Target) -> Score:
-    """Score the final-answer view.
+def anls(output: str, target: Target, threshold: float = THRESHOLD) -> Score:
+    """Score the final-answer view; a `threshold` other than the official 0.5 is for custom cases.
 
     Metrics: `anls_raw` (the script on the raw output), `anls_pass` (1 when at least 0.5), `verbose` (1 when the answer
     has several lines or is over four times as long as the longest gold).
@@ -30,7 +30,7 @@ def anls(output: str, target: Target) -> Score:
     Raises:
         TypeError: when the target is not a text.
     """
-    return _score(final_answer(output), output, expect(target, TextTarget))
+    return _score(final_answer(output), output, expect(target, TextTarget), threshold)
 
 
 def anls_official(output: str, target: Target) -> Score:
@@ -38,23 +38,23 @@ def anls_official(output: str, target: Target) -> Score:
     return _score(output, output, expect(target, TextTarget))
 
 
-def similarity(text: str, answers: tuple[str, ...]) -> float:
+def similarity(text: str, answers: tuple[str, ...], threshold: float = THRESHOLD) -> float:
     """Return the best similarity of `text` to any of `answers`, cut to 0 below the threshold; 0 without answers."""
     best = 1.0 - min((_distance(text, answer) for answer in answers), default=1.0)
-    return best if best >= THRESHOLD else 0.0
+    return best if best >= threshold else 0.0
 
 
-def _score(text: str, output: str, target: TextTarget) -> Score:
+def _score(text: str, output: str, target: TextTarget, threshold: float = THRESHOLD) -> Score:
     """Score `text`, and `output` for the raw metric."""
-    raw = similarity(output, target.answers)
-    answer, value = collapse(text), similarity(text, target.answers)
+    raw = similarity(output, target.answers, threshold)
+    answer, value = collapse(text), similarity(text, target.answers, threshold)
     if not answer and value == 0.0:
         # The script credits an empty answer to an empty gold, and blanks to a gold that is short beside them.
         return unparsed({"anls_raw": raw, "anls_pass": 0.0, "verbose": 0.0})
     longest = max((len(gold) for gold in target.answers), default=0)
     is_verbose = "\n" in text or len(text) > _VERBOSE * longest
-    metrics = {"anls_raw": raw, "anls_pass": float(value >= THRESHOLD), "verbose": float(is_verbose)}
-    return Score(value=value, correct=value >= THRESHOLD, answer=answer, metrics=metrics)
+    metrics = {"anls_raw": raw, "anls_pass": float(value >= threshold), "verbose": float(is_verbose)}
+    return Score(value=value, correct=value >= threshold, answer=answer, metrics=metrics)
 
 
 def _distance(text: str, answer: str) -> float:

@@ -54,10 +54,12 @@ def find_only(text: str, options: Sequence[str]) -> str | None:
     A shorter option inside a longer one gives way; a number inside another, or after a minus, does not count; options
     that are a single letter are not looked for, since an article looks the same.
     """
+    answer = collapse(text).casefold()
     keys: dict[str, list[int]] = {}
     for position, option in enumerate(options):
         key = collapse(_plain(option).casefold())
-        if key and not (len(key) == 1 and key.isalpha()):
+        # What does not occur at all needs no pattern; compiling one costs a thousand times as much as this look.
+        if key in answer and key and not (len(key) == 1 and key.isalpha()):
             keys.setdefault(key, []).append(position)
     if not keys:
         return None
@@ -65,7 +67,7 @@ def find_only(text: str, options: Sequence[str]) -> str | None:
     pattern = "|".join(_boundary_before(key) + re.escape(key) + _boundary_after(key) for key in longest_first)
     seen: set[str] = set()
     end = 0
-    for match in re.finditer(f"(?=({pattern}))", collapse(text).casefold()):
+    for match in re.finditer(f"(?=({pattern}))", answer):
         if match.end(1) > end:  # otherwise it lies inside a longer one that began before
             end = match.end(1)
             seen.add(match[1])

@@ -140,5 +140,6 @@ TRACK = Track(
             note="mean over questions; whether with the old or the new Relative_Reflectance labels is not known",
         ),
     ),
+    census={"task": dict(_ROWS), "labels": {"2025-09": _ROWS[_RELABELLED]}},
     constants=("(A)", "(B)", "(C)", "(D)", "I cannot determine a difference"),
 )

@@ -66,7 +66,7 @@ def count(size: str | int, subset: int) -> int:
     """
     if size == "subset":
         return subset
-    if isinstance(size, str) or isinstance(size, bool) or size < 1:
+    if isinstance(size, str | bool) or size < 1:
         raise UsageProblem(f"there is no size {size!r}; write full, subset, or a number of samples")
     return size
 

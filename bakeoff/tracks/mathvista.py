@@ -5,11 +5,11 @@ picture is in `decoded_image`. Official metric: accuracy after a language model 
 extracts is mapped to the nearest option, so that silence earns about 17 %.
 
 Deviations: answers are read offline (`scorers.mathvista`): a letter or option text that the answer names, the number
-that it ends on, all numbers of a list; no answer scores 0. `official_no_llm` is the authors' rule with an extractor that
-returns nothing; never read it without `floor`, the share of multiple-choice items it credits although nothing can be
-read in them. The direct prompt is the dataset's `query` to the letter, whose hint asks for the answer "at the end": 1,024
-tokens give it room to end (the reference system's 32 cut it off). The published 68.5 is a reasoning pipeline with a
-judge and is no target for direct answers.
+that it ends on, all numbers of a list; no answer scores 0. `official_no_llm` is the authors' rule with an extractor
+that returns nothing; never read it without `floor`, the share of items it credits although nothing can be read in them.
+The direct prompt is the dataset's `query` to the letter, whose hint asks for the answer "at the end": 1,024 tokens give
+it room to end (the reference system's 32 cut it off). The published 68.5 is a reasoning pipeline with a judge and is no
+target for direct answers.
 """
 
 from collections.abc import Sequence
@@ -147,5 +147,9 @@ TRACK = Track(
             note="lay it beside protocol cot, never beside direct",
         ),
     ),
+    census={
+        "question_type": {"multi_choice": 540, "free_form": 460},
+        "answer_type": {"text": 540, "integer": 418, "float": 40, "list": 2},
+    },
     constants=("A", "B", "C", "D", "It is a triangle", "Yes", "No", "2", "1", "0"),
 )

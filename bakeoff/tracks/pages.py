@@ -1,4 +1,4 @@
-"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics. The tracks themselves are in their own files."""
+"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics. The tracks are in their own files."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

@@ -110,7 +110,7 @@ _FIRST = Protocol(
 
 TRACK = Track(
     name="refcoco",
-    title="RefCOCO / RefCOCO+ / RefCOCOg",
+    title="RefCOCO/+/g",
     version="1",
     citation="Kazemzadeh et al. 2014; Yu et al. 2016, arXiv:1608.00272; Mao et al. 2016, arXiv:1511.02283",
     dataset="lmms-lab-encoder/RefCOCO, RefCOCOplus, RefCOCOg",

@@ -210,4 +210,16 @@ TRACK = Track(
         '[{"image_id": 0, "bbox_2d": [490, 490, 510, 510], "label": "target"}]',
     ),
     native=lambda family: native(family, "click_in_box", "element", _GROUNDING_JSON),
+    census={
+        "platform": {"mobile": 501, "desktop": 334, "web": 437},
+        "element": {"text": 718, "icon": 554},
+        "cell": {
+            "mobile/text": 290,
+            "mobile/icon": 211,
+            "desktop/text": 194,
+            "desktop/icon": 140,
+            "web/text": 234,
+            "web/icon": 203,
+        },
+    },
 )

@@ -62,7 +62,8 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     plain mean; `source` says where samples come from, None where they are shipped or written by hand; `folder` holds
     `samples.jsonl` and the images. `load` reads samples that are not in such a file (custom cases); `constants` are
     outputs that need no model, whose scores are the floor of the track; `native` makes the protocol that a family of
-    models was trained for, called `native-<family>`; `licence_note` says what the licence's name leaves out.
+    models was trained for, called `native-<family>`; `census` is how many samples each group of a dimension has in the
+    whole track; `licence_note` says what the licence's name leaves out.
     """
 
     name: str
@@ -83,6 +84,7 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     published: tuple[Published, ...] = ()
     constants: tuple[str, ...] = ()
     native: Callable[[Family], Protocol] | None = None
+    census: dict[str, dict[str, int]] = {}
     licence_note: str = ""
 
     def protocol(self, name: str | None) -> Protocol:

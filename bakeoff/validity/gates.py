@@ -1,61 +1,55 @@
-"""Gates of a run: least scores, most cut answers, most errors. Computed from files, so that they can be held again.
+"""Gates of a run: least scores, largest losses, most cut answers, most errors.
 
-Source of the score gate: `stats.threshold_gate`; it passes only when the whole 95 % interval is at or above the bound.
+Computed from files alone, so that they can be held again. Source of the score gate: `stats.threshold_gate`; it passes
+only when the whole 95 % interval is at or above the bound.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
-import msgspec
-
+from bakeoff.errors import UsageProblem
 from bakeoff.records import Record
-from bakeoff.runs import RunDirectory
+from bakeoff.runs import RunDirectory, pretty_json, write_atomically
 from bakeoff.tracks import TRACKS
-
-Outcome = Literal["pass", "fail", "not enough data"]
-
-
-class MinScore(msgspec.Struct, frozen=True, kw_only=True):
-    """A bound on a metric of a track: `metric` None is the primary one; `bound` is a fraction in [0, 1]."""
-
-    track: str
-    metric: str | None
-    bound: float
+from bakeoff.validity.baseline import check_drop, read_baseline, read_stored
+from bakeoff.validity.results import GateResult, Outcome
+from bakeoff.validity.rules import GateRules, MinScore
 
 
-class GateResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What a gate was, what came out, and the numbers it came from, in words."""
-
-    gate: str
-    outcome: Outcome
-    detail: str
-
-    def fails(self, undecided: Literal["pass", "fail"]) -> bool:
-        """Return whether the run fails by this gate; `undecided` says what too little data means."""
-        return self.outcome == "fail" or (self.outcome == "not enough data" and undecided == "fail")
-
-
-def check_gates(
-    run: RunDirectory, min_scores: Iterable[MinScore], *, max_truncated: float, max_errors: int
-) -> tuple[GateResult, ...]:
-    """Hold all gates against a run; those that hold by default appear only when they do not pass.
-
-    Args:
-        run: where the journals are.
-        min_scores: score gates, each held for every arm.
-        max_truncated: largest share of cut answers per arm and track, a fraction.
-        max_errors: largest number of samples without a valid output, per arm.
-    """
+def check_gates(run: RunDirectory, rules: GateRules) -> tuple[GateResult, ...]:
+    """Hold all gates against a run, every one for every arm that it can concern."""
     records = {arm: tuple(content.records.values()) for arm, content in run.journals().items()}
-    scores = [_score(arm, rows, gate) for gate in min_scores for arm, rows in records.items()]
-    cut = [result for arm, rows in records.items() for result in _truncated(arm, rows, max_truncated)]
-    errors = [result for arm, rows in records.items() for result in _errors(arm, rows, max_errors)]
-    return (*scores, *cut, *errors)
+    scores = [_score(arm, rows, gate) for gate in rules.min_scores for arm, rows in records.items()]
+    cut = [result for arm, rows in records.items() for result in _truncated(arm, rows, rules.max_truncated)]
+    errors = [_errors(arm, rows, rules.max_errors) for arm, rows in records.items()]
+    return (*scores, *_drops(run, rules), *cut, *errors)
+
+
+def write_gates(run: RunDirectory, gates: Iterable[GateResult]) -> None:
+    """Leave the outcomes where the reports find them."""
+    rows = [{"gate": gate.gate, "outcome": gate.outcome, "detail": gate.detail} for gate in gates]
+    write_atomically(run.path / "gates.json", pretty_json(rows))
+
+
+def _drops(run: RunDirectory, rules: GateRules) -> Iterable[GateResult]:
+    if rules.baseline is None:
+        return
+    new = read_stored(run)
+    arms = [arm for arm in new.arms if arm in new.journals]
+    try:
+        baseline = read_baseline(rules.baseline)
+    except UsageProblem as problem:
+        for arm, gate in ((arm, gate) for gate in rules.max_drops for arm in arms):
+            name = f"{gate.name} for {arm}"
+            yield GateResult(gate=name, outcome="not enough data", detail=f"refused: {problem}")
+        return
+    for gate in rules.max_drops:
+        for arm in arms:
+            yield check_drop(new, arm, gate, baseline)
 
 
 def _score(arm: str, records: Sequence[Record], gate: MinScore) -> GateResult:
     valid = [r for r in records if r.track == gate.track and r.status != "error"]
-    name = f"min-score {gate.track}{f':{gate.metric}' if gate.metric else ''}={gate.bound:g} for {arm}"
+    name = f"{gate.name} for {arm}"
     track = TRACKS[gate.track]
     metrics = track.metrics(valid)
     wanted = gate.metric or next(key for key, metric in metrics.items() if metric.primary)
@@ -97,19 +91,22 @@ def _truncated(arm: str, records: Sequence[Record], bound: float) -> Iterable[Ga
     for track in dict.fromkeys(r.track for r in records):
         valid = [r for r in records if r.track == track and r.status != "error"]
         cut = sum(r.status == "truncated" for r in valid)
-        if valid and cut / len(valid) > bound:
-            yield GateResult(
-                gate=f"max-truncated {100 * bound:g} for {arm} on {track}",
-                outcome="fail",
-                detail=f"{cut} of {len(valid)} answers were cut off; raise --max-tokens, or allow --max-truncated",
-            )
-
-
-def _errors(arm: str, records: Sequence[Record], bound: int) -> Iterable[GateResult]:
-    errors = [r for r in records if r.status == "error"]
-    if len(errors) > bound:
+        is_over = bool(valid) and cut / len(valid) > bound
         yield GateResult(
-            gate=f"max-errors {bound} for {arm}",
-            outcome="fail",
-            detail=f"{len(errors)} samples got no valid output; --resume tries them again",
+            gate=f"max-truncated {100 * bound:g} for {arm} on {track}",
+            outcome="fail" if is_over else "pass" if valid else "not enough data",
+            detail=f"{cut} of {len(valid)} answers were cut off"
+            + ("; raise --max-tokens, or allow --max-truncated" if is_over else ""),
+            is_asked=False,
         )
+
+
+def _errors(arm: str, records: Sequence[Record], bound: int) -> GateResult:
+    errors = sum(r.status == "error" for r in records)
+    is_over = errors > bound
+    return GateResult(
+        gate=f"max-errors {bound} for {arm}",
+        outcome="fail" if is_over else "pass",
+        detail=f"{errors} samples got no valid output" + ("; --resume tries them again" if is_over else ""),
+        is_asked=False,
+    )

@@ -8,16 +8,18 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends.fake import gold_text
 from bakeoff.journal import JournalContent, read_journal
 from bakeoff.records import Record, Sample
 from bakeoff.runs import RunDirectory
 from bakeoff.tracks import TRACKS, load_samples
+from bakeoff.tracks.baselines import oracle_output
 
 BENCH = """
 TRACK = "calibration"
 def test_sample(case): case.check()
 """
+
+PROTOCOL = TRACKS["calibration"].protocols[0]
 
 MODES = {"alone": ("-p", "no:xdist"), "n0": ("-n0",), "n2": ("-n2",)}
 
@@ -68,7 +70,7 @@ def script(tmp_path: Path) -> Callable[..., str]:
     """Write a script for the fake model and return its name for `--model`."""
 
     def write(name: str = "scripted", *, wrong: tuple[str, ...] = (), **more: Any) -> str:
-        answers = {s.id: "nothing to see" if s.id in wrong else gold_text(s.target) for s in calibration()}
+        answers = {s.id: "nothing to see" if s.id in wrong else oracle_output(s, PROTOCOL) for s in calibration()}
         path = tmp_path / f"{name}.json"
         path.write_text(json.dumps({"answers": {**answers, **more.pop("answers", {})}, **more}), "utf-8")
         return f"fake:{path}"

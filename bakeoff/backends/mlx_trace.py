@@ -1,0 +1,101 @@
+"""What a probe asks of an MLX model: log-probabilities with candidates, image blocks, answers read in one pass."""
+
+import re
+from itertools import takewhile
+from typing import Any
+
+import mlx.core as mx
+from mlx_vlm.models.cache import make_prompt_cache
+
+from bakeoff.backends.mlx_vision import Continuation, Prepared
+from bakeoff.traces import IMAGE_PLACE, Token, Trace
+
+_TILE = re.compile(r"<\|img_row_(\d+)_col_(\d+)\|>")
+_START, _END = "<|image_start|>", "<|image_end|>"
+
+
+def token_of(logprobs: Any, chosen: int, count: int) -> Token:
+    """Return a token out of log-probabilities of shape [vocabulary], with the `count` likeliest ones."""
+    row = logprobs.reshape(-1).astype(mx.float32)
+    row = row - mx.logsumexp(row)  # a model in bfloat16 has them rounded to 1/64 by now
+    best: list[int] = list(mx.argsort(-row)[:count].tolist())  # type: ignore[arg-type]  # a vector gives a flat list
+    values: list[float] = list(row[mx.array([chosen, *best])].tolist())  # type: ignore[arg-type]  # likewise
+    return Token(id=chosen, logprob=values[0], top=tuple(zip(best, values[1:], strict=True)))
+
+
+def read_tokens(steps: list[Any], count: int) -> tuple[Token, ...]:
+    """Return the tokens of a generation: the last step repeats the one before it, unless it is the stop token."""
+    told = [step for step in steps if step.token is not None and step.logprobs is not None]
+    if told and told[-1].finish_reason not in {None, "stop"}:
+        told.pop()
+    return tuple(token_of(step.logprobs, int(step.token), count) for step in told)
+
+
+def trace_of(model: Any, processor: Any, text: str, prepared: Prepared, tokens: tuple[Token, ...]) -> Trace:
+    """Return the Trace of a prompt that was prepared from `text`."""
+    marker = str(getattr(processor, "image_token", "<image>"))
+    blocks = image_blocks(model, processor, prepared.ids)
+    tokenizer = processor.tokenizer
+    ids: list[int] = []
+    for index, piece in enumerate(text.split(marker)):
+        ids += [IMAGE_PLACE] * (index > 0) + list(
+            tokenizer(piece, add_special_tokens=False)["input_ids"] if piece else ()
+        )
+    bos = tokenizer.bos_token_id
+    lead = sum(1 for _ in takewhile(lambda token: token == bos, prepared.ids))
+    written = sum(1 for _ in takewhile(lambda token: token == bos, ids))
+    ids = [bos] * lead + ids[written:]
+    begins = str(tokenizer.bos_token or "")
+    return Trace(
+        rendered=text.removeprefix(begins).replace(marker, "<image>"),
+        text_ids=tuple(ids),
+        bos=None if bos is None else prepared.ids.count(bos),
+        image_tokens=tuple(map(len, blocks)),
+        tiles=tuple(_grid(tokenizer, block) for block in blocks),
+        tokens=tokens,
+    )
+
+
+def image_blocks(model: Any, processor: Any, ids: list[int]) -> list[list[int]]:
+    """Return the tokens of each image, from its opening to its closing marker; runs of image tokens without markers."""
+    start, end = (processor.tokenizer.convert_tokens_to_ids(name) for name in (_START, _END))
+    image = getattr(model.config, "image_token_index", None)
+    blocks: list[list[int]] = []
+    is_open = False
+    for place, token in enumerate(ids):
+        if token == start or (not is_open and token == image and (place == 0 or ids[place - 1] not in {image, end})):
+            blocks.append([])
+            is_open = token == start
+        if is_open or token == image:
+            blocks[-1].append(token)
+        if token == end:
+            is_open = False
+    return blocks
+
+
+def forced(
+    model: Any, prepared: Prepared, cached: Continuation | None, tokens: tuple[int, ...], count: int
+) -> tuple[Token, ...]:
+    """Read the prompt and `tokens` in one forward pass and return how likely each of them was."""
+    if not tokens:
+        return ()
+    given = mx.array([list(tokens)])
+    if cached is not None:
+        ids = mx.concatenate([cached.suffix_ids, given], axis=1)
+        logits = model.language_model(ids, cache=cached.state).logits
+    else:
+        ids = mx.concatenate([prepared.inputs["input_ids"], given], axis=1)
+        pixels = {name: value for name, value in prepared.inputs.items() if name not in {"input_ids", "mask"}}
+        embedded = model.get_input_embeddings(ids, **pixels).to_dict()
+        others = {name: value for name, value in embedded.items() if name != "inputs_embeds" and value is not None}
+        state = make_prompt_cache(model.language_model)
+        logits = model.language_model(ids, inputs_embeds=embedded["inputs_embeds"], cache=state, **others).logits
+    rows = logits[0, -len(tokens) - 1 : -1]
+    return tuple(token_of(row, token, count) for row, token in zip(rows, tokens, strict=True))
+
+
+def _grid(tokenizer: Any, block: list[int]) -> tuple[int, int]:
+    """Return columns and rows of the tiles of an image; (1, 1) for one that is not tiled."""
+    found = [_TILE.fullmatch(str(name)) for name in tokenizer.convert_ids_to_tokens(sorted(set(block)))]
+    places = [(int(match[2]), int(match[1])) for match in found if match]
+    return (max(column for column, _ in places), max(row for _, row in places)) if places else (1, 1)

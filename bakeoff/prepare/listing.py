@@ -1,0 +1,47 @@
+"""What files a dataset repository has, and which of them lie in the hub's own cache."""
+
+from pathlib import Path
+
+import huggingface_hub
+import msgspec
+from huggingface_hub import constants
+from huggingface_hub.errors import LocalEntryNotFoundError
+
+from bakeoff.errors import DataMissing
+
+
+class Listing(msgspec.Struct, frozen=True, kw_only=True):
+    """A dataset repository at one commit: path and size in bytes of every file."""
+
+    repository: str
+    commit: str
+    sizes: dict[str, int]
+
+
+def cached_file(listing: Listing, path: str) -> Path | None:
+    """Return the file of `listing` in the hub's cache, None when it is not there."""
+    found = huggingface_hub.try_to_load_from_cache(
+        listing.repository, path, revision=listing.commit, repo_type="dataset"
+    )
+    return Path(found) if isinstance(found, str) else None
+
+
+def cached_listing(repository: str, revision: str) -> Listing:
+    """List what the hub's cache holds of `repository` at `revision`.
+
+    Raises:
+        DataMissing: when that is nothing.
+    """
+    try:
+        folder = Path(
+            huggingface_hub.snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True)
+        )
+    except LocalEntryNotFoundError as error:
+        raise DataMissing(
+            f"HF_HUB_OFFLINE is set and {repository}@{revision} is not in the hub's cache ({constants.HF_HUB_CACHE}). "
+            f"Unset it, or fetch the dataset where there is a network: "
+            f"hf download {repository} --repo-type dataset --revision {revision}"
+        ) from error
+    files = (file for file in folder.rglob("*") if file.is_file())
+    sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}
+    return Listing(repository=repository, commit=folder.name, sizes=sizes)

@@ -1,0 +1,1 @@
+"""Scripts that train, export and check the embedded calibration checkpoint in ``data/tiny``."""
