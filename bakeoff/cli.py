@@ -84,7 +84,7 @@ def tracks() -> None:
 def prepare(
     what: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TRACK[=off|subset|full|N]]...", help="tracks and sizes; without any, all at theirs"),
+        typer.Argument(metavar="TRACK[=off|subset|full|N]", help="tracks and sizes; without any, all at theirs"),
     ] = None,
     revision: Annotated[
         list[str] | None,
@@ -145,6 +145,23 @@ def rescore_run(
     typer.echo(rescore(directory, scorers=read_scorers(scorer or []), out=out, dry_run=dry_run))
 
 
+@app.command()
+def replay(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="run directory")],
+    *,
+    run: Annotated[bool, typer.Option("--run", help="also run it; the exit code is then pytest's")] = False,
+) -> None:
+    """Print the command that repeats a run, and what on this machine is no longer as it was.
+
+    Example: bakeoff replay reports/20261130T101500Z-1f2e --run
+    """
+    from bakeoff.commands.replay import replay_text, run_again  # noqa: PLC0415 - takes a while to load
+
+    typer.echo(replay_text(directory))
+    if run:
+        raise typer.Exit(run_again(directory))
+
+
 @app.command(name="plan")
 def plan_samples(
     effect: Annotated[str, typer.Option(metavar="PP", help="difference to be seen, in points, such as 2pp")],
@@ -160,6 +177,30 @@ def plan_samples(
     from bakeoff.commands.plan import plan  # noqa: PLC0415 - takes a while to load
 
     typer.echo(plan(effect, power, source))
+
+
+@app.command()
+def doctor(
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="NAME[,NAME]", help="arms to examine; default: the embedded pair")
+    ] = None,
+    llama_server: Annotated[str | None, typer.Option(metavar="PATH", help="llama.cpp server to use")] = None,
+    limit: Annotated[int, typer.Option(metavar="N", help="samples of each track for --budget")] = 8,
+    *,
+    budget: Annotated[bool, typer.Option("--budget", help="also measure how long answers get")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="exit with 1 when something differs")] = False,
+) -> None:
+    """Say what runs here, and whether arms get the same prompts, see the same pictures and hold the same weights.
+
+    Example: bakeoff doctor --model 8bit,gguf-q8
+    """
+    from bakeoff.commands.doctor import Doctor  # noqa: PLC0415 - takes a while to load
+    from bakeoff.models import split_names  # noqa: PLC0415
+
+    names = [name for entry in model or [] for name in split_names(entry)]
+    examination = Doctor(typer.echo, llama_server=llama_server, budget=budget, limit=limit)
+    if not examination.examine(names) and strict:
+        raise typer.Exit(1)
 
 
 @app.command()

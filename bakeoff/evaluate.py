@@ -136,7 +136,9 @@ def arm_fingerprint(
     return {"backend": backend, **model, **asking.inputs(), **tracks}
 
 
-_DESCRIBING = frozenset({"weights_bytes", "context_tokens"})
+_DESCRIBING = frozenset(
+    {"weights_bytes", "context_tokens", "parameters", "bits_per_weight", "tensor_types", "quantisation"}
+)
 """Parts of an identity that follow from others, or that only bound what fits."""
 
 

@@ -97,6 +97,17 @@ def resolve_all(names: Iterable[str]) -> tuple[ModelSpec, ...]:
     return tuple(specs.values())
 
 
+def split_names(text: str) -> list[str]:
+    """Split a list of names at commas; `,mmproj=<file>` belongs to the name before it."""
+    names: list[str] = []
+    for part in text.split(","):
+        if part.startswith("mmproj=") and names:
+            names[-1] += f",{part}"
+        elif part.strip():
+            names.append(part.strip())
+    return names
+
+
 def safe_name(name: str) -> str:
     """Return `name` as a file name: letters, digits and `. _ -` stay, runs of anything else become one `-`."""
     return re.sub(r"[^A-Za-z0-9._]+", "-", name).strip("-.") or "model"

@@ -9,7 +9,6 @@ reports/<run>/run.json             manifest: what was asked, of whom, on which m
 
 import datetime as dt
 import json
-import os
 import secrets
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import filelock
 import msgspec
 
 from bakeoff.errors import RunMismatch, UsageProblem
+from bakeoff.files import write_atomically
 from bakeoff.journal import Journal, JournalContent, read_journal
 from bakeoff.records import SCHEMA, Header, hash_json
 
@@ -213,14 +213,3 @@ def check_fingerprint(stored: dict[str, Any], current: dict[str, Any], *, where:
 def pretty_json(value: Any) -> str:
     """Return `value` as indented ASCII JSON, which any text survives, with a final line end; refuses NaN."""
     return json.dumps(value, indent=2, ensure_ascii=True, allow_nan=False) + "\n"
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Write `text` so that a reader sees the old file or the new one and never a part."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    with temporary.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)

@@ -77,6 +77,6 @@ def test_tracks_tells_what_is_prepared(bakeoff: Command) -> None:
     assert "calibration" in done.stdout
 
 
-@pytest.mark.parametrize("command", ["report", "models", "tracks", "version"])
+@pytest.mark.parametrize("command", ["report", "models", "tracks", "version", "compare", "plan", "replay", "rescore"])
 def test_help_has_an_example(bakeoff: Command, command: str) -> None:
     assert f"Example: bakeoff {command}" in " ".join(bakeoff(command, "--help").stdout.split())

@@ -33,6 +33,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     def say(self, text: str, limit: int | None) -> tuple[str, bool]:
         """Return what comes of `text`, and whether it was cut."""
+        if self.weights:
+            text = " ".join(reversed(text.split()))  # another model says something else
         whole = f"<think> let me see </think> {text}" if self.thinks else text
         bound = min((n for n in (self.budget, limit) if n is not None), default=None)
         words = whole.split()
@@ -70,7 +72,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     def _likely(self, shown: str, before: str, token: int) -> Token:
         share = _number(f"{self.weights}/{shown}/{before}") / 60_000
-        return Token(id=token, logprob=-share, top=((token, -share), (token + 1, -share - 1.0)))
+        return Token(id=token, logprob=-share, top=((token, -share), (token + 1, -share - 3.0)))
 
 
 def _text(message: Message) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Literal
 import requests
 
 from bakeoff.backends.backend import Capabilities, Settings
+from bakeoff.backends.identity import weights_identity
 from bakeoff.backends.images import image_bytes
 from bakeoff.backends.llama_api import (
     completion_request,
@@ -237,6 +238,7 @@ def server_identity(server: LlamaServer, files: GgufFiles) -> dict[str, Any]:
         "weights_bytes": files.weights.stat().st_size + (files.projector.stat().st_size if files.projector else 0),
         "context_tokens": int(known.get("default_generation_settings", {}).get("n_ctx", 0)),
         "server_args": list(server.launch.extra),
+        **weights_identity(files.weights, *([files.projector] if files.projector else [])),
     }
 
 

@@ -13,12 +13,14 @@ import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import mlx.core as mx
 from mlx_vlm import load, stream_generate
 
 from bakeoff.backends.backend import Capabilities, Settings
+from bakeoff.backends.identity import weights_identity
 from bakeoff.backends.images import image_bytes
 from bakeoff.backends.llama_api import REPEAT_WINDOW
 from bakeoff.backends.mlx_trace import forced, read_tokens, trace_of
@@ -193,6 +195,8 @@ class MlxBackend:
             "config_sha256": hashlib.sha256((self._folder / "config.json").read_bytes()).hexdigest(),
             "revision": self._revision,
             "template_sha256": hashlib.sha256(str(self._template_holder().chat_template).encode()).hexdigest(),
+            "processor_sha256": _first_hash(self._folder, "preprocessor_config.json", "processor_config.json"),
+            **weights_identity(self._folder),
         }
 
 
@@ -211,6 +215,12 @@ def _content(message: Message) -> str | list[dict[str, str]]:
     if not any(isinstance(part, ImagePart) for part in message.parts):
         return "".join(part.text for part in message.parts if isinstance(part, Text))
     return [{"type": "text", "text": p.text} if isinstance(p, Text) else {"type": "image"} for p in message.parts]
+
+
+def _first_hash(folder: Path, *names: str) -> str | None:
+    """Return the SHA-256 of the first of these files that is there."""
+    found = next((folder / name for name in names if (folder / name).is_file()), None)
+    return None if found is None else hashlib.sha256(found.read_bytes()).hexdigest()
 
 
 def _settle(future: Future[Any], work: Callable[[], Any]) -> None:

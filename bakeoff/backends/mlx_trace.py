@@ -5,6 +5,7 @@ from itertools import takewhile
 from typing import Any
 
 import mlx.core as mx
+import numpy as np
 from mlx_vlm.models.cache import make_prompt_cache
 
 from bakeoff.backends.mlx_vision import Continuation, Prepared
@@ -18,8 +19,8 @@ def token_of(logprobs: Any, chosen: int, count: int) -> Token:
     """Return a token out of log-probabilities of shape [vocabulary], with the `count` likeliest ones."""
     row = logprobs.reshape(-1).astype(mx.float32)
     row = row - mx.logsumexp(row)  # a model in bfloat16 has them rounded to 1/64 by now
-    best: list[int] = list(mx.argsort(-row)[:count].tolist())  # type: ignore[arg-type]  # a vector gives a flat list
-    values: list[float] = list(row[mx.array([chosen, *best])].tolist())  # type: ignore[arg-type]  # likewise
+    best = [int(token) for token in np.asarray(mx.argsort(-row)[:count])]
+    values = [float(value) for value in np.asarray(row[mx.array([chosen, *best])])]
     return Token(id=chosen, logprob=values[0], top=tuple(zip(best, values[1:], strict=True)))
 
 

@@ -17,9 +17,10 @@ import msgspec
 from bakeoff import __version__
 from bakeoff.commands.scoring import Change, TrackScoring, score_track
 from bakeoff.errors import UsageProblem
+from bakeoff.files import write_atomically
 from bakeoff.records import Record, to_line
 from bakeoff.report import build, terminal_table
-from bakeoff.runs import Manifest, RunDirectory, utc_now, write_atomically
+from bakeoff.runs import Manifest, RunDirectory, utc_now
 from bakeoff.scorers import SCORERS
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.gates import check_gates, write_gates

@@ -122,10 +122,10 @@ def _refuse_others(track: Track, protocol: Protocol, samples: Mapping[str, Sampl
     ]
     if strangers:
         named = ", ".join(strangers[:_MOST_NAMED]) + (" ..." if len(strangers) > _MOST_NAMED else "")
+        prepare = f"Prepare the data of the run (bakeoff prepare {track.name}), or use" if track.source else "Use"
         raise UsageProblem(
             f"{len(strangers)} of {len(answered)} answers of {track.name} are to questions that are not prepared here "
-            f"as they were asked: {named}.\nPrepare the data of the run (bakeoff prepare {track.name}), or use the "
-            "version of the suite that made it"
+            f"as they were asked: {named}.\n{prepare} the version of the suite that made it"
         )
 
 

@@ -1,6 +1,7 @@
 """The process that owns the run and its servers while xdist's workers do the asking."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -9,11 +10,13 @@ from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.bench import selects_tracks
-from bakeoff.plugin.opening import backend_settings, describe, say
+from bakeoff.plugin.opening import backend_settings, describe, make_prober, say
 from bakeoff.plugin.options import RESUMED_FIELDS, Options
 from bakeoff.plugin.planning import NOT_PREPARED, Plan
+from bakeoff.plugin.probing import Prober
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.reporting import Reporting
+from bakeoff.records import Prompt
 from bakeoff.runs import Selection
 
 
@@ -73,11 +76,14 @@ class Controller:
 
     def _open(self) -> None:
         self._recorder.open({})
+        prompts = self._plan.prompts()
+        prober = make_prober(self._options, self._recorder.run, prompts, say(self._config))
         try:
             for spec in self._plan.arms:
-                settings = self._settings(spec)
+                settings = self._settings(spec, prompts, prober)
                 backend = self._backends[spec.arm] = open_backend(spec, settings)
                 self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
+                prober.probe(spec, backend)
         except BaseException:
             self._close()
             self._recorder.close()
@@ -89,12 +95,9 @@ class Controller:
             backend.close()
         self._backends.clear()
 
-    def _settings(self, spec: ModelSpec) -> Settings:
-        prompts = self._plan.prompts()
-        workers = worker_count(self._config)
-        return backend_settings(
-            spec, self._options, self._recorder.run, prompts, say(self._config), concurrency=workers
-        )
+    def _settings(self, spec: ModelSpec, prompts: Mapping[str, Prompt], prober: Prober) -> Settings:
+        run, tell, workers = self._recorder.run, say(self._config), worker_count(self._config)
+        return backend_settings(spec, self._options, run, prompts, tell, probes=prober.prompts, concurrency=workers)
 
     def _selected(self, ids: list[str]) -> Selection:
         selection: Selection = {}

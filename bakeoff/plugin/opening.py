@@ -1,5 +1,6 @@
 """Opening arms: settings from options, in a session without workers and in a worker."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from bakeoff.engine import Engine
 from bakeoff.evaluate import context_bound
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.options import Options
+from bakeoff.plugin.probing import Prober
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.records import Prompt
 from bakeoff.runs import RunDirectory
@@ -21,11 +23,13 @@ def backend_settings(
     run: RunDirectory,
     prompts: Mapping[str, Prompt],
     progress: Callable[[str], None],
+    *,
+    probes: Mapping[str, Prompt] | None = None,
     **more: Any,
 ) -> Settings:
-    """Return how to open the backend of `spec` for these prompts."""
+    """Return how to open the backend of `spec` for these prompts; the context takes the `probes` too."""
     return Settings(
-        context_tokens=context_bound(prompts.values()),
+        context_tokens=context_bound([*prompts.values(), *(probes or {}).values()]),
         log_path=run.log_path(spec.arm),
         needs_images=any(prompt.images for prompt in prompts.values()),
         image_reuse=options.image_reuse,
@@ -35,6 +39,14 @@ def backend_settings(
         progress=progress,
         **{"concurrency": options.concurrency, **more},
     )
+
+
+def make_prober(
+    options: Options, run: RunDirectory, prompts: Mapping[str, Prompt], tell: Callable[[str], None]
+) -> Prober:
+    """Return who asks the parity probes of a run with these prompts."""
+    has_images = any(prompt.images for prompt in prompts.values())
+    return Prober(options.parity, run, has_images=has_images, thinking=options.thinking, say=tell)
 
 
 def describe(settings: Settings, backend: Backend) -> dict[str, Any]:
@@ -50,11 +62,13 @@ def describe(settings: Settings, backend: Backend) -> dict[str, Any]:
 def say(config: pytest.Config) -> Callable[[str], None]:
     """Return a function that writes a line to the terminal, whatever pytest captures."""
     reporter = config.pluginmanager.get_plugin("terminalreporter")
+    capture = config.pluginmanager.get_plugin("capturemanager")
 
     def write(line: str) -> None:
         if reporter is not None:
-            reporter.ensure_newline()
-            reporter.write_line(line)
+            with capture.global_and_fixture_disabled() if capture is not None else contextlib.nullcontext():
+                reporter.ensure_newline()
+                reporter.write_line(line)
 
     return write
 
@@ -69,10 +83,12 @@ class StandaloneOpener:
 
     def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
         """Load the arm and write down who it is."""
-        settings = backend_settings(spec, self._options, self._recorder.run, prompts, self._say)
+        prober = make_prober(self._options, self._recorder.run, prompts, self._say)
+        settings = backend_settings(spec, self._options, self._recorder.run, prompts, self._say, probes=prober.prompts)
         backend = open_backend(spec, settings)
         try:
             self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
+            prober.probe(spec, backend)
         except BaseException:
             backend.close()
             raise

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from bakeoff.errors import UsageProblem
+from bakeoff.models import split_names
 from bakeoff.records import Sampling
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.rules import OPTIONS as GATE_OPTIONS, GateRules, read_rules
@@ -35,6 +36,9 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     llama_server: str | None
     server_args: tuple[str, ...]
     timeout_s: float
+    parity: Literal["strict", "warn", "off"]
+    audit: int
+    controls: bool
 
 
 RESUMED_FIELDS = (
@@ -49,6 +53,7 @@ RESUMED_FIELDS = (
         "server_arg",
         "timeout",
         "margin",
+        "parity",
     ),
 )
 """Options that a resumed run takes over from the stored one where the command line is silent."""
@@ -71,6 +76,7 @@ DEFAULTS: dict[str, Any] = {
     "server_arg": [],
     "timeout": 600.0,
     "margin": 2.0,
+    "parity": "warn",
 }
 """Values of `RESUMED_FIELDS` where neither the command line nor a stored run says anything."""
 
@@ -114,6 +120,9 @@ def add_options(parser: pytest.Parser) -> None:
     add(
         "--min-score", "TRACK[:METRIC]=X", "gate: the score must be at least X, a fraction", action="append", default=[]
     )
+    add("--parity", None, "what a failed parity probe does; default warn", choices=["strict", "warn", "off"])
+    add("--audit", "N", "ask N samples alone and together, and count what changes; default 0", type=int, default=0)
+    add("--controls", None, "also ask with blank, swapped and missing images", action="store_true", default=False)
     add("--baseline", "DIR", "a stored run that --max-drop compares with: same arm name, or the only arm it has")
     add(
         "--max-drop",
@@ -150,7 +159,7 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **DEFAULTS,
         **stored,
         **raw_options(config),
-        **{name: config.getoption(f"bakeoff_{name}") for name in GATE_OPTIONS},
+        **{name: config.getoption(f"bakeoff_{name}") for name in (*GATE_OPTIONS, "audit", "controls")},
     }
 
 
@@ -174,7 +183,7 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
     )
     concurrency = values["concurrency"]
     return Options(
-        models=tuple(name for entry in values["model"] for name in _split(entry)),
+        models=tuple(name for entry in values["model"] for name in split_names(entry)),
         limits=_per_track("--limit", values["limit"], _positive),
         protocols=_per_track("--protocol", values["protocol"], str),
         budgets=_per_track("--max-tokens", values["max_tokens"], _positive),
@@ -192,23 +201,15 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         llama_server=values["llama_server"],
         server_args=tuple(values["server_arg"]),
         timeout_s=_within("--timeout", values["timeout"], 0.1, 1e6),
+        parity=values["parity"],
+        audit=int(_within("--audit", get("audit"), 0, 1_000_000)),
+        controls=get("controls"),
     )
 
 
 def for_track(values: Mapping[str, T], track: str) -> T | None:
     """Return the value that holds for `track`: its own, else the one for all tracks, else None."""
     return values.get(track, values.get(""))
-
-
-def _split(text: str) -> list[str]:
-    """Split a list of models at commas; `,mmproj=<file>` belongs to the name before it."""
-    names: list[str] = []
-    for part in text.split(","):
-        if part.startswith("mmproj=") and names:
-            names[-1] += f",{part}"
-        elif part.strip():
-            names.append(part.strip())
-    return names
 
 
 def _per_track(option: str, entries: Sequence[str], read: Any) -> dict[str, Any]:

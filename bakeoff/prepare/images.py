@@ -2,13 +2,13 @@
 
 import hashlib
 import io
-import os
 import re
 import warnings
 from pathlib import Path
 
 from PIL import Image as Pillow, UnidentifiedImageError
 
+from bakeoff.files import write_atomically
 from bakeoff.records import Image
 
 EXTENSIONS = {"JPEG": "jpg", "MPO": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp", "TIFF": "tif"}
@@ -100,24 +100,6 @@ class ImageStore:
                 path.unlink()
                 removed += 1
         return removed
-
-
-def write_atomically(path: Path, content: bytes, *, lasting: bool = True) -> None:
-    """Write `content` so that a reader sees the old file or the new one and never a part.
-
-    Without `lasting` a power cut soon afterwards may lose it; for thousands of files that is a great deal faster.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with temporary.open("wb") as file:
-            file.write(content)
-            if lasting:
-                file.flush()
-                os.fsync(file.fileno())
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def _is_leftover(name: str) -> bool:

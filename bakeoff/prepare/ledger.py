@@ -6,8 +6,8 @@ from typing import Self, TextIO
 
 import msgspec
 
+from bakeoff.files import write_atomically
 from bakeoff.prepare.dataset import Dataset
-from bakeoff.prepare.images import write_atomically
 from bakeoff.records import Image, from_line, to_line
 
 

@@ -178,7 +178,7 @@ class Link:
                 return answer
             failures = 1 if progress() > before else failures + 1
             before = progress()
-            is_away = isinstance(problem, httpx2.ConnectError) and not self._was_reached
+            is_away = isinstance(problem, httpx2.ConnectError | httpx2.ConnectTimeout) and not self._was_reached
             attempts = _ATTEMPTS_AT_NOBODY if is_away else self._attempts
             if failures >= attempts:
                 raise unreachable(self.endpoint, problem, failures) from problem

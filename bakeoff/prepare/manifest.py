@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.prepare.images import write_atomically
+from bakeoff.files import write_atomically
 from bakeoff.prepare.problems import megabytes
 
 SCHEMA = 1

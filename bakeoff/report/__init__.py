@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from bakeoff.files import write_atomically
 from bakeoff.report.checks import validate
 from bakeoff.report.comparing import compare
 from bakeoff.report.markdown import render_markdown
@@ -19,7 +20,7 @@ from bakeoff.report.samples import wrong_samples
 from bakeoff.report.terminal import terminal_table
 from bakeoff.report.verdicts import headline, run_state
 from bakeoff.report.visible import encodable
-from bakeoff.runs import RunDirectory, pretty_json, write_atomically
+from bakeoff.runs import RunDirectory, pretty_json
 
 __all__ = ["Results", "build", "summarize", "terminal_table", "write_reports"]
 

@@ -14,12 +14,14 @@ from bakeoff.report.results import (
     IdentityCheck,
     Mode,
     ModeCheck,
+    ParityCheck,
     Truncation,
     TruncationCheck,
     Validity,
 )
 from bakeoff.report.tokens import token_check
 from bakeoff.stats import bound_missing
+from bakeoff.validity.parity import judge
 
 LABELS = {
     "identity": "Weights",
@@ -36,7 +38,6 @@ LABELS = {
 """Names of the checks for a reader, in the order shown."""
 
 _WEIGHTS = ("weights_sha256", "weights.sha256", "sha256")
-_UNKNOWN = Check(state="not checked", required=True, reason="not checked")
 
 
 def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
@@ -45,7 +46,7 @@ def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
     A required check that was not made counts as a difference: what nobody looked at is not known to be the same.
     """
     validity = Validity(
-        parity=_UNKNOWN,
+        parity=_parity(run),
         truncation=_truncation(run),
         budget=token_check(run),
         mode=_mode(run),
@@ -77,6 +78,18 @@ def _badge(run: Run, checks: Mapping[str, Check], comparisons: tuple[Comparison,
         blocking = dict.fromkeys(comparison.reason or "" for comparison in comparisons)
         return "not comparable", (*blocking, *reasons)
     return ("differs" if reasons else "comparable"), reasons
+
+
+def _parity(run: Run) -> ParityCheck:
+    found = judge(run.probes, tuple(run.arms))
+    agreements = {arm: run.probes[arm].agreements for arm in run.arms if arm in run.probes}
+    return ParityCheck(
+        state=found.state,
+        required=True,
+        reason=found.reason,
+        findings=found.findings,
+        agreements={arm: classes for arm, classes in agreements.items() if classes},
+    )
 
 
 def _truncation(run: Run) -> TruncationCheck:

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.records import Record
+from bakeoff.records import Record, Sample
 from bakeoff.report import numbers, verdicts
 from bakeoff.report.arms import precision
 from bakeoff.report.causes import flip_causes
@@ -27,8 +27,9 @@ _ORDER: dict[Relation, int] = {"other runtime": 0, "same runtime": 1, "other": 2
 class _Pair(msgspec.Struct, frozen=True, kw_only=True):
     """What two arms have in common on one track.
 
-    `common` are the samples both answered, `tried` those both have a record of. `share` is the common part of what
-    either answered of the samples both selected: what one arm was never meant to answer is not missing.
+    `common` are the samples both answered, `tried` those both have a record of, `samples` the prepared ones. `share`
+    is the common part of what either answered of the samples both selected: what one arm was never meant to answer is
+    not missing.
     """
 
     a: Arm
@@ -38,6 +39,7 @@ class _Pair(msgspec.Struct, frozen=True, kw_only=True):
     relation: Relation
     common: tuple[tuple[Record, Record], ...]
     tried: tuple[tuple[Record, Record], ...]
+    samples: Mapping[str, Sample]
     share: float | None
 
 
@@ -46,8 +48,9 @@ def compare(run: Run, arms: Mapping[str, ArmResult]) -> tuple[Comparison, ...]:
 
     The most telling relation comes first; pairs with nothing to compare yet come last.
     """
+    samples = {track: prepared_samples(run, track) for track in run.tracks} if len(arms) > 1 else {}
     found = [
-        _comparison(run, _pair(run.arms[a], run.arms[b], arms, track), arms)
+        _comparison(run, _pair(run.arms[a], run.arms[b], arms, track, samples[track]), arms)
         for b, a in itertools.combinations(arms, 2)
         for track in run.tracks
         if track in arms[a].tracks and track in arms[b].tracks and arms[a].tracks[track].is_known
@@ -84,7 +87,7 @@ def drawn_interval(found: PairedDifference) -> tuple[float, float] | None:
     return low, high
 
 
-def _pair(a: Arm, b: Arm, arms: Mapping[str, ArmResult], track: str) -> _Pair:
+def _pair(a: Arm, b: Arm, arms: Mapping[str, ArmResult], track: str, samples: Mapping[str, Sample]) -> _Pair:
     left, right = a.answered(track), b.answered(track)
     union = left.keys() | right.keys()
     for arm in (a, b):
@@ -98,6 +101,7 @@ def _pair(a: Arm, b: Arm, arms: Mapping[str, ArmResult], track: str) -> _Pair:
         relation=_relation(a, b),
         common=common,
         tried=_tried(a, b, track),
+        samples=samples,
         share=len(common) / len(union) if union else None,
     )
 
@@ -251,7 +255,7 @@ def _base(run: Run, pair: _Pair, metric: str | None) -> Comparison:
 
 def _causes(pair: _Pair) -> Causes:
     known = TRACKS.get(pair.track)
-    return flip_causes(pair.tried, prepared_samples(pair.track), known.dimensions if known else ())
+    return flip_causes(pair.tried, pair.samples, known.dimensions if known else ())
 
 
 def _without_verdict(run: Run, pair: _Pair, metric: str | None, word: Word, reason: str) -> Comparison:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from bakeoff.report.reading import Arm, Run
+from bakeoff.validity.probes import Probe
 
 
 def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
@@ -17,6 +18,7 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
     """
     names = [name for run in runs for name in run.arms]
     arms: dict[str, Arm] = {}
+    probes: dict[str, Probe] = {}
     for run in runs:
         for name, arm in run.arms.items():
             known = wanted = name if names.count(name) == 1 else f"{name}@{run.name}"
@@ -24,6 +26,8 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
             while known in arms:  # runs in different folders may have the same name
                 known, number = f"{wanted}-{number}", number + 1
             arms[known] = msgspec.structs.replace(arm, name=known)
+            if name in run.probes:
+                probes[known] = msgspec.structs.replace(run.probes[name], arm=known)
     first = runs[0].manifest
     margin = {} if margin_pp is None else {"margin": margin_pp}
     manifest = msgspec.structs.replace(
@@ -34,7 +38,7 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
         options={**first.options, **margin},
         environment=_shared([run.manifest.environment for run in runs]),
     )
-    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=())
+    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=(), probes=probes)
 
 
 def _shared(environments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

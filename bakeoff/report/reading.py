@@ -11,6 +11,7 @@ from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
 from bakeoff.tracks import TRACKS, samples_of
+from bakeoff.validity.probes import Probe, read_probes
 
 _MARGIN_PP = 2.0
 _MAX_TRUNCATED_PCT = 1.0
@@ -46,6 +47,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     manifest: Manifest
     arms: Mapping[str, Arm]
     gates: tuple[GateResult, ...]
+    probes: Mapping[str, Probe] = {}
 
     @property
     def tracks(self) -> tuple[str, ...]:
@@ -77,16 +79,20 @@ def read_run(run: RunDirectory) -> Run:
         name: _arm(name, arm, None if selection is None else selection.get(name, {}), journals.get(name))
         for name, arm in manifest.arms.items()
     }
-    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=_gates(run))
+    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=_gates(run), probes=read_probes(run))
 
 
-def prepared_samples(track: str) -> Mapping[str, Sample]:
-    """Return the prepared samples of a track by id; none when the track is not known or not prepared here."""
-    known = TRACKS.get(track)
+def prepared_samples(run: Run, track: str) -> Mapping[str, Sample]:
+    """Return the samples of a track by id, as the run asked them; none when it is not known or not prepared here."""
+    known, manifest = TRACKS.get(track), run.manifest.tracks.get(track)
     if known is None:
         return {}
     try:
-        return {sample.id: sample for sample in samples_of(known)}
+        protocol = known.protocol(manifest.protocol) if manifest else None
+    except KeyError:  # of another version, which may have asked the same samples
+        protocol = None
+    try:
+        return {sample.id: sample for sample in samples_of(known, protocol)}
     except DataMissing:
         return {}
 

@@ -8,6 +8,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff.validity.findings import Finding
+from bakeoff.validity.probes import ClassAgreement
+
 SCHEMA = 1
 
 Word = Literal["same", "not worse", "better", "worse", "undecided", "not comparable"]
@@ -169,6 +172,13 @@ class Check(msgspec.Struct, frozen=True, kw_only=True):
     reason: str
 
 
+class ParityCheck(Check, frozen=True, kw_only=True):
+    """What the parity probes found, each finding with its likely cause, and agreement on given words by arm."""
+
+    findings: tuple[Finding, ...] = ()
+    agreements: dict[str, dict[str, tuple[ClassAgreement, ...]]] = {}
+
+
 class TruncationCheck(Check, frozen=True, kw_only=True):
     """Cut-off answers by arm and track."""
 
@@ -190,7 +200,7 @@ class IdentityCheck(Check, frozen=True, kw_only=True):
 class Validity(msgspec.Struct, frozen=True, kw_only=True):
     """May this table be believed? The checks, their sum and the reasons."""
 
-    parity: Check
+    parity: ParityCheck
     truncation: TruncationCheck
     budget: Check
     mode: ModeCheck

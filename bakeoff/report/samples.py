@@ -63,7 +63,7 @@ def wrong_samples(run: Run) -> Wrong:
         totals[arm] = len(wrong)
         chosen.update(dict.fromkeys(wrong[:MOST_PER_ARM]))
     album = Album()
-    samples = {track: prepared_samples(track) for track in run.tracks}
+    samples = {track: prepared_samples(run, track) for track in run.tracks}
     cards = tuple(_card(samples[key[0]], key, by_sample[key], album) for key in order if key in chosen)
     shown = {arm: sum(not by_sample[key][arm].correct for key in chosen if arm in by_sample[key]) for arm in run.arms}
     return Wrong(cards=cards, shown={arm: (shown[arm], totals[arm]) for arm in run.arms}, images=album.uris)

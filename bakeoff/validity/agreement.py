@@ -13,24 +13,7 @@ from bakeoff.backends import Backend, ForcedBackend
 from bakeoff.errors import BackendError
 from bakeoff.records import Prompt
 from bakeoff.traces import Token
-
-
-class ClassAgreement(msgspec.Struct, frozen=True, kw_only=True):
-    """Agreement on the continuations of one size class.
-
-    `tokens` were compared in `continuations`; `same_top` of `tops` have the writer's likeliest token as their own;
-    `delta` is the mean of |difference of log-probabilities| of the given tokens, `worst` the largest; `kl` is the mean
-    divergence from the writer in nats over its known candidates and the rest as one, None where it names none.
-    """
-
-    size: str
-    continuations: int
-    tokens: int
-    same_top: int
-    tops: int
-    delta: float | None
-    worst: float | None
-    kl: float | None
+from bakeoff.validity.probes import ClassAgreement
 
 
 class Continuation(msgspec.Struct, frozen=True, kw_only=True):

@@ -71,8 +71,8 @@ def _lies(probe: Probe) -> Finding | None:
     if not (is_sure or (len(spent) > 1 and not honest)):
         return None
     sentence = (
-        f"{probe.arm} says «stop» for {len(spent)} answers that used up their whole budget, one of a single token among "
-        "them, and never «length»: its stop reason cannot be believed, so cut answers look whole"
+        f"{probe.arm} says «stop» for {len(spent)} answers that used up their whole budget, and never «length»: its "
+        "stop reason cannot be believed, so cut answers look whole"
     )
     return Finding(kind="stop reason", arms=(probe.arm,), sentence=sentence, probes=tuple(spent))
 

@@ -7,8 +7,9 @@ only when the whole 95 % interval is at or above the bound.
 from collections.abc import Iterable, Sequence
 
 from bakeoff.errors import UsageProblem
+from bakeoff.files import write_atomically
 from bakeoff.records import Record
-from bakeoff.runs import RunDirectory, pretty_json, write_atomically
+from bakeoff.runs import RunDirectory, pretty_json
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.baseline import check_drop, read_baseline, read_stored
 from bakeoff.validity.results import GateResult, Outcome

@@ -22,7 +22,7 @@ OTHER_PRECISION = 0.008
 LEAST_GAP = 0.05
 """Mean gap of a size class that is worth a word at all."""
 
-TIMES_TEXT = 6.0
+TIMES_TEXT = 4.0
 """How much larger than without images a gap must be to be blamed on the images."""
 
 Pairs = dict[str, tuple[ProbeAnswer, ProbeAnswer]]
@@ -112,8 +112,8 @@ def _image_tokens(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
     less = arms[0] if more == arms[1] else arms[1]
     if all(abs(extra) == len(x.images) for x, _, extra in found.values()) and not _any_tiled(pairs, found):
         sentence = (
-            f"{more} puts one extra token after each image that is not tiled ({_counts(found)}); tiled ones have as many "
-            f"as in {less}: a thumbnail marker on untiled images, known of llama.cpp builds before the fix of 2026"
+            f"{more} puts one extra token after each image that is not tiled ({_counts(found)}), none after tiled "
+            f"ones: a thumbnail marker on untiled images, as llama.cpp builds about b10434 add it; {less} does not"
         )
         return [Finding(kind="thumbnail marker", arms=arms, sentence=sentence, probes=tuple(found))]
     sizes = listed(x.size for x, _, _ in found.values())
@@ -147,7 +147,8 @@ def _weights(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
         )
         return [Finding(kind="weights", arms=arms, sentence=sentence)]
     if gap > OTHER_PRECISION:
-        sentence = f"{arms[0]} and {arms[1]} lie {gap:.3f} apart without any image, as the same weights at another precision do"
+        apart = f"{gap:.3f} apart without any image"
+        sentence = f"{arms[0]} and {arms[1]} lie {apart}: as the same weights at another precision"
         return [Finding(kind="precision", arms=arms, sentence=sentence, serious=False)]
     return []
 
@@ -165,9 +166,9 @@ def _pictures(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
         f"images of size {listed(right, most=6)} agree (at most {max(found[s] for s in right):.3f})" if right else ""
     )
     names = tuple(name for name, (x, _) in pairs.items() if x.size in wrong)
-    if right and all(size.startswith(("tiled", "huge")) for size in wrong):
+    if all(size.startswith(("tiled", "huge")) for size in wrong):
         kind, cause = "tiles", "the tiles are resampled differently: one stretches an image to fill them, one pads it"
-    elif right and all(size.startswith(("tiled", "huge", "shrunk", "small", "odd")) for size in wrong):
+    elif all(size.startswith(("tiled", "huge", "shrunk", "small", "odd")) for size in wrong):
         kind, cause = "resampling", "images that have to be resized are resized differently"
     else:
         kind, cause = "vision", "another projector, other pixel values, or an image put elsewhere in the prompt"

@@ -13,9 +13,6 @@ import msgspec
 from bakeoff.records import Image, ImagePart, Message, Prompt, Sampling, Text
 from bakeoff.validity.pictures import draw_picture
 
-VERSION: Final = "1"
-"""Bumped by anything that changes a prompt or a picture."""
-
 TOKENS: Final = 8
 """Budget of a probe; only the first tokens are compared."""
 

@@ -1,24 +1,35 @@
-"""Ask an arm the probe set and write down all it tells: `probes/<arm>.json` in a run directory."""
+"""What an arm said to the probe set: `probes/<arm>.json` in a run directory."""
 
-import hashlib
-from collections.abc import Mapping
-from concurrent.futures import Future
 from pathlib import Path
-from typing import Any, Literal
+from typing import Final, Literal
 
 import msgspec
 
-from bakeoff.backends import Backend
-from bakeoff.errors import BackendDied, BackendError, UsageProblem
-from bakeoff.records import Output, Prompt
-from bakeoff.runs import RunDirectory, pretty_json, write_atomically
-from bakeoff.thinking import marks_in, prompt_mode
-from bakeoff.traces import Token, Trace
-from bakeoff.validity.agreement import ClassAgreement
-from bakeoff.validity.probe_set import VERSION, size_of
+from bakeoff.errors import UsageProblem
+from bakeoff.files import write_atomically
+from bakeoff.runs import RunDirectory, pretty_json
+from bakeoff.traces import Token
 
-AGAIN = ("square", "text-system", "square-other")
-"""Probes that are asked once more, alone, after all were asked together."""
+VERSION: Final = "1"
+"""Version of the probe set, bumped by anything that changes a prompt or a picture."""
+
+
+class ClassAgreement(msgspec.Struct, frozen=True, kw_only=True):
+    """Agreement on the continuations of one size class.
+
+    `tokens` were compared in `continuations`; `same_top` of `tops` have the writer's likeliest token as their own;
+    `delta` is the mean of |difference of log-probabilities| of the given tokens, `worst` the largest; `kl` is the mean
+    divergence from the writer in nats over its known candidates and the rest as one, None where it names none.
+    """
+
+    size: str
+    continuations: int
+    tokens: int
+    same_top: int
+    tops: int
+    delta: float | None
+    worst: float | None
+    kl: float | None
 
 
 class ProbeAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,25 +73,6 @@ class Probe(msgspec.Struct, frozen=True, kw_only=True):
     agreements: dict[str, tuple[ClassAgreement, ...]] = {}
 
 
-def ask_probes(
-    backend: Backend, prompts: Mapping[str, Prompt], *, arm: str, model: str, kind: str, thinking: str = "default"
-) -> Probe:
-    """Ask all probes, as many at a time as the backend takes, then some of them again, alone.
-
-    An arm that dies of one is brought back once; what cannot be answered is an answer with `error`.
-    """
-    most = backend.capabilities.max_images
-    asked = {
-        name: msgspec.structs.replace(prompt, thinking=thinking)
-        for name, prompt in prompts.items()
-        if most is None or len(prompt.images) <= most
-    }
-    futures = {name: backend.submit(prompt) for name, prompt in asked.items()}
-    answers = {name: _answer(backend, name, asked[name], future) for name, future in futures.items()}
-    again = {name: _answer(backend, name, asked[name], backend.submit(asked[name])) for name in AGAIN if name in asked}
-    return Probe(arm=arm, model=model, backend=kind, asked=thinking, answers=answers, again=again)
-
-
 def probe_path(run: RunDirectory, arm: str) -> Path:
     """Return where the probe of `arm` lies."""
     return run.path / "probes" / f"{arm}.json"
@@ -105,38 +97,3 @@ def read_probes(run: RunDirectory) -> dict[str, Probe]:
             raise UsageProblem(f"{path} is not readable: {error}.\nRemove it; --resume probes the arm again") from error
         found[probe.arm] = probe
     return found
-
-
-def _answer(backend: Backend, name: str, prompt: Prompt, future: Future[Output]) -> ProbeAnswer:
-    common: dict[str, Any] = {
-        "size": size_of(name),
-        "prompt_sha256": prompt.sha256,
-        "max_tokens": prompt.max_tokens,
-        "images": tuple((image.width, image.height) for image in prompt.images),
-    }
-    try:
-        output = future.result()
-    except BackendDied as error:
-        backend.restart()
-        return ProbeAnswer(error=f"{type(error).__name__}: {error}", **common)
-    except BackendError as error:
-        return ProbeAnswer(error=f"{type(error).__name__}: {error}", **common)
-    trace = output.trace or Trace()
-    rendered = trace.rendered
-    return ProbeAnswer(
-        **common,
-        text=output.text,
-        finish_reason=output.finish_reason,
-        prompt_tokens=output.prompt_tokens,
-        image_tokens=output.image_tokens,
-        completion_tokens=output.completion_tokens,
-        rendered=rendered,
-        rendered_sha256=None if rendered is None else hashlib.sha256(rendered.encode()).hexdigest(),
-        text_ids=trace.text_ids,
-        bos=trace.bos,
-        image_tokens_each=trace.image_tokens,
-        tiles=trace.tiles,
-        tokens=trace.tokens,
-        prompt_mode=None if rendered is None else prompt_mode(rendered),
-        thinking=marks_in(output.text),
-    )

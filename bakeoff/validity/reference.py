@@ -15,8 +15,18 @@ from bakeoff.records import from_line
 from bakeoff.runs import RunDirectory
 
 
+class Likelihood(msgspec.Struct, frozen=True, kw_only=True):
+    """A token of the reference's output with its log-probability."""
+
+    token_id: int
+    logprob: float
+
+
 class Reference(msgspec.Struct, frozen=True, kw_only=True):
-    """What the reference gave for one sample. `prompt_token_ids` has the image tokens in it, one id a position."""
+    """What the reference gave for one sample. `prompt_token_ids` has the image tokens in it, one id a position.
+
+    `first_logprobs` are of the first tokens of its output, `first_topk` the likeliest tokens at the first position.
+    """
 
     id: str
     prompt_sha256: str
@@ -25,6 +35,8 @@ class Reference(msgspec.Struct, frozen=True, kw_only=True):
     image_tokens: int
     output: str
     finish_reason: str
+    first_logprobs: tuple[Likelihood, ...] = ()
+    first_topk: tuple[tuple[int, float], ...] = ()
 
 
 class Agreement(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,8 +8,10 @@ import pytest
 
 from bakeoff.errors import UsageProblem
 from bakeoff.records import Record, Sample
+from bakeoff.report.merging import merge_runs
 from bakeoff.report.reading import read_run
 from bakeoff.runs import RunDirectory
+from bakeoff.validity.probes import Probe, write_probe
 from tests_unit.commands.conftest import Cli
 from tests_unit.report.synthetic import FINGERPRINT, TRACK, RunMaker
 
@@ -85,6 +87,25 @@ def test_reports_of_the_comparison_go_where_asked_and_the_runs_stay_as_they_are(
     assert "margin ±3 pp" in (tmp_path / "out" / "report.html").read_text("utf-8")
     assert [sorted((p, p.read_bytes()) for p in path.rglob("*") if p.is_file()) for path in paths] == before
     assert read_run(RunDirectory(paths[0])).margin_pp == 10.0
+
+
+def test_probes_go_with_their_arms(two: Two) -> None:
+    paths = two("one")
+    for path in paths:
+        write_probe(RunDirectory(path), Probe(arm="one", model=path.name, backend="mlx"))
+    merged = merge_runs([read_run(RunDirectory(path)) for path in paths])
+    assert {arm: probe.model for arm, probe in merged.probes.items()} == {
+        "one@first": "first",
+        "one@second": "second",
+    }
+    assert all(arm == probe.arm for arm, probe in merged.probes.items())
+
+
+def test_runs_of_one_name_in_two_folders_keep_their_arms_apart(
+    cli: Cli, tmp_path: Path, samples: tuple[Sample, ...], answered: Answered
+) -> None:
+    paths = [RunMaker(tmp_path / place / "main", samples).arm("one", answered()).write().path for place in "ab"]
+    assert "one@main-2" in cli("compare", *paths).stdout
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ def repository_root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def no_other_hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     # The client asks huggingface.co which agents there are; a test asks nobody but its own hub.
     monkeypatch.setattr("huggingface_hub.utils._detect_agent._fetch_registry", lambda: None, raising=False)
+    monkeypatch.setenv("HF_HUB_DISABLE_XET", "")  # these two are switched by a stall, and are put back
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_DISABLE_XET", False)
     monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path / "hub-cache"))
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pytest
 from huggingface_hub import constants
 
+from bakeoff import files
 from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.prepare import images
 from bakeoff.prepare.problems import NothingWorks
@@ -116,9 +117,7 @@ def test_what_came_before_a_cut_is_not_fetched_again(bench: Bench) -> None:
     assert whole.fetched_bytes == bench.link.fetched
 
 
-def test_a_stall_is_begun_anew_without_xet_and_says_so(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_DISABLE_XET", "")
-    monkeypatch.setattr(constants, "HF_HUB_DISABLE_XET", False)  # and put back afterwards
+def test_a_stall_is_begun_anew_without_xet_and_says_so(bench: Bench) -> None:
     bench.hub.faults[6] = "stall"
     bench.prepare(WANTED, link=bench.new_link(stall_s=0.3))
     assert any("no byte for 0.3 s; trying again without xet over a new connection" in line for line in bench.said)
@@ -221,7 +220,7 @@ def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: B
 
 def test_a_full_disk_is_told_and_keeps_what_was_there(ready: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ready.files()
-    real = images.write_atomically
+    real = files.write_atomically
 
     def full(path: Path, content: bytes, **how: bool) -> None:
         if path.name.endswith(".jpg"):
@@ -339,7 +338,7 @@ def test_a_track_rule_that_fails_names_the_row(bench: Bench) -> None:
 
 def test_an_interruption_keeps_what_was_there(ready: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ready.files()
-    real, calls = images.write_atomically, iter(range(100))
+    real, calls = files.write_atomically, iter(range(100))
 
     def stop(path: Path, content: bytes, **how: bool) -> None:
         if next(calls) == 5:

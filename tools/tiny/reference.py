@@ -140,6 +140,10 @@ def main() -> None:
         lines.append(json.dumps(record))
         margins.append((margin, sample["id"], sample["groups"]["stratum"], record["output"]))
         rows.append((sample["groups"], score(record["output"], sample["target"])))
+    wanted = {image["path"] for line in kept for image in json.loads(line)["images"]}
+    for path in (options.data / "images").glob("*.png"):
+        if f"images/{path.name}" not in wanted:
+            path.unlink()
     (options.data / "samples.jsonl").write_text("\n".join(kept) + "\n", encoding="ascii")
     (options.data / "reference.jsonl").write_text("\n".join(lines) + "\n", encoding="ascii")
     print(table(rows))
