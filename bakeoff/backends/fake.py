@@ -29,7 +29,7 @@ from bakeoff.records import (
     hash_json,
 )
 from bakeoff.traces import Trace
-from bakeoff.tracks import TRACKS, samples_of
+from bakeoff.tracks import TRACKS, load_samples, samples_of
 from bakeoff.tracks.baselines import oracle_output
 
 
@@ -65,6 +65,7 @@ class FakeBackend:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fake")
         self._flying: dict[int, Prompt] = {}
+        self._images = _right_images() if script.traits.sees else {}
 
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt; one that `mixes` answers the prompt before it where that is still in flight."""
@@ -123,6 +124,8 @@ class FakeBackend:
     def _line(self, prompt: Prompt) -> str:
         """Return what the script has for a prompt; without an entry and a default, its own question."""
         text = self._script.answers.get(prompt.sample_id, self._script.default)
+        if self._script.traits.sees and [i.sha256 for i in prompt.images] != self._images.get(prompt.sample_id):
+            return "I cannot see that"
         return _question(prompt) if text is None else text
 
 
@@ -154,3 +157,8 @@ def _right_answers() -> dict[str, str]:
             protocol = track.protocols[0]
             answers.update({sample.id: oracle_output(sample, protocol) for sample in samples_of(track, protocol)})
     return answers
+
+
+def _right_images() -> dict[str, list[str]]:
+    samples = load_samples(TRACKS["calibration"].folder())
+    return {sample.id: [image.sha256 for image in sample.images] for sample in samples}

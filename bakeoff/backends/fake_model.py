@@ -19,7 +19,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
 
     It `thinks` before it answers; cuts answers at a `budget` of words of its own; puts `template` before its prompts;
     has the `weights` of another model; `ignores_images`; counts `extra_image_tokens`; `mixes` answers of prompts in
-    flight together; `lies` that a cut answer stopped by itself.
+    flight together; `lies` that a cut answer stopped by itself. One that `sees` knows its script's answers only where
+    it is shown the very images of the sample, which is how an arm should be.
     """
 
     thinks: bool = False
@@ -28,6 +29,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     weights: int = 0
     ignores_images: bool = False
     extra_image_tokens: int = 0
+    sees: bool = False
     mixes: bool = False
     lies: bool = False
 

@@ -10,6 +10,7 @@ from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.bench import selects_tracks
+from bakeoff.plugin.examining import Examiner
 from bakeoff.plugin.opening import backend_settings, describe, make_prober, say
 from bakeoff.plugin.options import RESUMED_FIELDS, Options
 from bakeoff.plugin.planning import NOT_PREPARED, Plan
@@ -84,11 +85,20 @@ class Controller:
                 backend = self._backends[spec.arm] = open_backend(spec, settings)
                 self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
                 prober.probe(spec, backend)
+                self._examine(spec.arm, backend, prompts)
         except BaseException:
             self._close()
             self._recorder.close()
             self._recorder.release()
             raise
+
+    def _examine(self, arm: str, backend: Backend, prompts: Mapping[str, Prompt]) -> None:
+        """Audit at as many prompts in flight as there are workers, who cannot be made fewer once they run."""
+        workers = worker_count(self._config)
+        examiner = Examiner(self._options, self._plan, self._recorder.run, say(self._config))
+        if examiner.audit(arm, backend, prompts, workers) < workers:
+            raise UsageProblem(f"the audit of {arm} fails with {workers} workers. Leave -n out to ask one at a time")
+        examiner.control(arm, backend)
 
     def _close(self) -> None:
         for backend in self._backends.values():

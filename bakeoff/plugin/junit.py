@@ -17,7 +17,7 @@ def add_gate_cases(config: pytest.Config, gates: Iterable[GateResult], *, undeci
     xml = config.stash.get(xml_key, None)
     if xml is None:
         return
-    for gate in gates:
+    for gate in (gate for gate in gates if gate.is_told):
         for when in ("call", "teardown"):
             xml.pytest_runtest_logreport(_report(gate, when, is_failed=gate.fails(undecided) and when == "call"))
 

@@ -10,6 +10,7 @@ from bakeoff.backends import Backend, Settings, open_backend
 from bakeoff.engine import Engine
 from bakeoff.evaluate import context_bound
 from bakeoff.models import ModelSpec
+from bakeoff.plugin.examining import Examiner
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.probing import Prober
 from bakeoff.plugin.recorder import Recorder
@@ -67,7 +68,8 @@ def say(config: pytest.Config) -> Callable[[str], None]:
     def write(line: str) -> None:
         if reporter is not None:
             with capture.global_and_fixture_disabled() if capture is not None else contextlib.nullcontext():
-                reporter.ensure_newline()
+                if reporter._tw.width_of_current_line:  # noqa: SLF001 - ensure_newline knows of file names only
+                    reporter.line("")
                 reporter.write_line(line)
 
     return write
@@ -89,10 +91,13 @@ class StandaloneOpener:
         try:
             self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
             prober.probe(spec, backend)
+            window = self._options.concurrency or backend.capabilities.slots + 1
+            examiner = Examiner(self._options, self._recorder.plan, self._recorder.run, self._say)
+            window = examiner.audit(spec.arm, backend, prompts, window)
+            examiner.control(spec.arm, backend)
         except BaseException:
             backend.close()
             raise
-        window = self._options.concurrency or backend.capabilities.slots + 1
         return Engine(backend, order, prompts.__getitem__, window=window)
 
     def close_arm(self, arm: str) -> None:

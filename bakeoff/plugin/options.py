@@ -10,7 +10,7 @@ from bakeoff.errors import UsageProblem
 from bakeoff.models import split_names
 from bakeoff.records import Sampling
 from bakeoff.tracks import TRACKS
-from bakeoff.validity.rules import OPTIONS as GATE_OPTIONS, GateRules, read_rules
+from bakeoff.validity.rules import DEFAULTS as GATE_DEFAULTS, OPTIONS as GATE_OPTIONS, GateRules, read_rules
 
 T = TypeVar("T")
 
@@ -93,7 +93,12 @@ def add_options(parser: pytest.Parser) -> None:
     add("--model", "NAME[,NAME]", "arms of the run; repeatable; default: the embedded pair", action="append")
     add("--limit", "N|TRACK:N", "seeded, stratified sample of each track", action="append")
     add("--protocol", "NAME|TRACK:NAME", "prompt protocol instead of the track's first", action="append")
-    add("--max-tokens", "N|TRACK:N", "token budget of an answer instead of the protocol's", action="append")
+    add(
+        "--max-tokens",
+        "N|TRACK:N|probe",
+        "token budget of an answer instead of the protocol's; probe measures the longest answers and takes twice that",
+        action="append",
+    )
     add("--temperature", "X", "default 0.2; 0 is greedy", type=float)
     add("--top-k", "N", "default 50; 0 is off", type=int)
     add("--top-p", "X", "default 1.0, which is off", type=float)
@@ -137,9 +142,8 @@ def add_options(parser: pytest.Parser) -> None:
         "PCT",
         "gate: at most this share of cut answers per arm and track; default 1",
         type=float,
-        default=1.0,
     )
-    add("--max-errors", "N", "gate: at most so many samples without a valid output; default 0", type=int, default=0)
+    add("--max-errors", "N", "gate: at most so many samples without a valid output; default 0", type=int)
     add("--undecided", None, "what a gate without enough data does", choices=["pass", "fail"], default="fail")
     add("--fail-on-wrong", None, "a wrong answer fails its test", action="store_true", default=False)
     add("--llama-server", "PATH", "llama.cpp server to use; default: from PATH, else the bundled one")
@@ -147,9 +151,16 @@ def add_options(parser: pytest.Parser) -> None:
     add("--timeout", "S", "longest wait for one answer, in seconds; default 600", type=float)
 
 
+def asks_for_budget_probe(config: pytest.Config) -> bool:
+    """Return whether `--max-tokens probe` is on the command line of a run that is not resumed."""
+    return "probe" in (config.getoption("bakeoff_max_tokens") or ()) and config.getoption("bakeoff_resume") is None
+
+
 def raw_options(config: pytest.Config) -> dict[str, Any]:
     """Return the options of `RESUMED_FIELDS` that the command line names, as plain JSON values."""
     named = {field: config.getoption(f"bakeoff_{field}") for field in RESUMED_FIELDS}
+    if named["max_tokens"] is not None:  # a probe becomes numbers, which are stored and taken over
+        named["max_tokens"] = [entry for entry in named["max_tokens"] if entry != "probe"] or None
     return {field: value for field, value in named.items() if value is not None}
 
 
@@ -160,6 +171,7 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **stored,
         **raw_options(config),
         **{name: config.getoption(f"bakeoff_{name}") for name in (*GATE_OPTIONS, "audit", "controls")},
+        **{name: value for name, value in GATE_DEFAULTS.items() if config.getoption(f"bakeoff_{name}") is None},
     }
 
 

@@ -89,7 +89,7 @@ class Reporting:
             write(agreement.sentence)
         for text in self._warnings:
             write(f"warning: {text}", yellow=True)
-        for gate in (gate for gate in self._gates if gate.is_asked or gate.outcome != "pass"):
+        for gate in (gate for gate in self._gates if gate.is_told):
             write(f"gate {gate.gate}: {gate.outcome}: {gate.detail}", red=gate.outcome != "pass")
         write(f"report: {self._recorder.run.path / 'report.html'}")
 

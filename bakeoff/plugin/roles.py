@@ -12,9 +12,10 @@ import pytest
 from bakeoff.errors import UsageProblem
 from bakeoff.plugin import html, reporting
 from bakeoff.plugin.bench import Bench
+from bakeoff.plugin.budgets import probe_budgets
 from bakeoff.plugin.controller import Controller, worker_count
-from bakeoff.plugin.opening import StandaloneOpener
-from bakeoff.plugin.options import Options, read_options, storable
+from bakeoff.plugin.opening import StandaloneOpener, say
+from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options, storable
 from bakeoff.plugin.planning import make_plan
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.worker import worker_bench
@@ -34,6 +35,10 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
         return
     run, options, raw = _run_and_options(config)
     plan = make_plan(options, tracks)
+    if asks_for_budget_probe(config) and not config.option.collectonly:
+        raw = probe_budgets(options, plan, raw, say(config))
+        options = read_options(config, {"max_tokens": raw["max_tokens"]})
+        plan = make_plan(options, tracks)
     recorder = Recorder(config, run, plan, raw)
     restore = _sigterm_as_interrupt()
     config.add_cleanup(restore)

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from bakeoff.report import numbers
+from bakeoff.report.examined import audit_check, controls_check, parity_check
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import (
     Badge,
@@ -21,7 +22,6 @@ from bakeoff.report.results import (
 )
 from bakeoff.report.tokens import token_check
 from bakeoff.stats import bound_missing
-from bakeoff.validity.parity import judge
 
 LABELS = {
     "identity": "Weights",
@@ -34,6 +34,7 @@ LABELS = {
     "samples": "Samples",
     "scorer": "Scorer",
     "audit": "Batch audit",
+    "controls": "Vision controls",
 }
 """Names of the checks for a reader, in the order shown."""
 
@@ -46,12 +47,13 @@ def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
     A required check that was not made counts as a difference: what nobody looked at is not known to be the same.
     """
     validity = Validity(
-        parity=_parity(run),
+        parity=parity_check(run),
         truncation=_truncation(run),
         budget=token_check(run),
         mode=_mode(run),
         identity=_identity(run),
-        audit=Check(state="not checked", required=False, reason="not checked"),
+        audit=audit_check(run),
+        controls=controls_check(run),
         sampling=_same_inputs(run, ("sampling.", "seed", "thinking"), same="all fields alike on every arm"),
         samples=_same_inputs(run, _track_fields(run, "samples_sha256"), same="the same prepared samples"),
         prompt=_prompt(run),
@@ -71,7 +73,12 @@ def named_checks(validity: Validity) -> dict[str, Check]:
 
 def _badge(run: Run, checks: Mapping[str, Check], comparisons: tuple[Comparison, ...]) -> tuple[Badge, tuple[str, ...]]:
     required = {name: check for name, check in checks.items() if check.required}
-    reasons = tuple(f"{LABELS[name]}: {check.reason}" for name, check in required.items() if check.state != "same")
+    reasons = tuple(
+        f"{LABELS[name]}: {reason}"
+        for name, check in required.items()
+        if check.state != "same"
+        for reason in _reasons(check)
+    )
     if len(run.arms) < 2:  # noqa: PLR2004 -- a pair
         return "comparable", ("one arm: nothing to compare",)
     if comparisons and all(comparison.verdict == "not comparable" for comparison in comparisons):
@@ -80,16 +87,12 @@ def _badge(run: Run, checks: Mapping[str, Check], comparisons: tuple[Comparison,
     return ("differs" if reasons else "comparable"), reasons
 
 
-def _parity(run: Run) -> ParityCheck:
-    found = judge(run.probes, tuple(run.arms))
-    agreements = {arm: run.probes[arm].agreements for arm in run.arms if arm in run.probes}
-    return ParityCheck(
-        state=found.state,
-        required=True,
-        reason=found.reason,
-        findings=found.findings,
-        agreements={arm: classes for arm, classes in agreements.items() if classes},
+def _reasons(check: Check) -> tuple[str, ...]:
+    """Return why a check does not hold: every serious finding of the parity probes, else its reason."""
+    serious = (
+        tuple(found.sentence for found in check.findings if found.serious) if isinstance(check, ParityCheck) else ()
     )
+    return serious or (check.reason,)
 
 
 def _truncation(run: Run) -> TruncationCheck:
@@ -103,10 +106,44 @@ def _truncation(run: Run) -> TruncationCheck:
     cut = sum(found.truncated for tracks in arms.values() for found in tracks.values())
     most = numbers.percent(run.max_truncated_pct / 100.0)
     few = f"{numbers.count(cut)} answers cut off, at most {most} on every arm" if cut else "no answer cut off"
+    few += _tight(run)
+    lying = _spent(run)
+    if lying:
+        return TruncationCheck(state="differs", required=True, reason=_joined(lying), arms=arms)
     if not any(found.n for tracks in arms.values() for found in tracks.values()):
         return TruncationCheck(state="not checked", required=True, reason="no answers yet", arms=arms)
     reason = f"cut off: {_joined(over)}" if over else few
     return TruncationCheck(state="differs" if over else "same", required=True, reason=reason, arms=arms)
+
+
+def _tight(run: Run) -> str:
+    """Return a word on the track whose longest whole answer leaves less than as much again of its budget."""
+    for arm in run.arms.values():
+        for track in arm.tracks:
+            budget = run.manifest.tracks[track].max_tokens if track in run.manifest.tracks else None
+            whole = [r.completion_tokens or 0 for r in arm.answered(track).values() if r.status == "ok"]
+            if budget and whole and 2 * max(whole) > budget:
+                return (
+                    f"; the longest whole answer of {arm.name} on {track} takes {numbers.count(max(whole))} of "
+                    f"{numbers.count(budget)} tokens, and a budget should be twice that"
+                )
+    return ""
+
+
+def _spent(run: Run) -> list[str]:
+    """Return arms that say they stopped by themselves when their budget was used up: then nothing counts as cut off."""
+    found: list[str] = []
+    for arm in run.arms.values():
+        for track in arm.tracks:
+            budget = run.manifest.tracks[track].max_tokens if track in run.manifest.tracks else None
+            answered = arm.answered(track).values()
+            spent = sum(
+                r.status == "ok" and budget is not None and (r.completion_tokens or 0) >= budget for r in answered
+            )
+            if spent > 1 and 100.0 * spent > run.max_truncated_pct * len(answered):
+                share = numbers.counted(spent, len(answered))
+                found.append(f"{arm.name} says «stop» for {share} answers on {track} that used up the budget")
+    return found
 
 
 def _cut_off(arm: Arm, track: str) -> Truncation:

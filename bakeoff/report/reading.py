@@ -11,6 +11,8 @@ from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
 from bakeoff.tracks import TRACKS, samples_of
+from bakeoff.validity.audit import Audit, read_audits
+from bakeoff.validity.controls import Controls, read_controls
 from bakeoff.validity.probes import Probe, read_probes
 
 _MARGIN_PP = 2.0
@@ -48,6 +50,8 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     arms: Mapping[str, Arm]
     gates: tuple[GateResult, ...]
     probes: Mapping[str, Probe] = {}
+    audits: Mapping[str, Audit] = {}
+    controls: Mapping[str, Controls] = {}
 
     @property
     def tracks(self) -> tuple[str, ...]:
@@ -79,7 +83,15 @@ def read_run(run: RunDirectory) -> Run:
         name: _arm(name, arm, None if selection is None else selection.get(name, {}), journals.get(name))
         for name, arm in manifest.arms.items()
     }
-    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=_gates(run), probes=read_probes(run))
+    return Run(
+        name=manifest.run,
+        manifest=manifest,
+        arms=arms,
+        gates=_gates(run),
+        probes=read_probes(run),
+        audits=read_audits(run),
+        controls=read_controls(run),
+    )
 
 
 def prepared_samples(run: Run, track: str) -> Mapping[str, Sample]:

@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff.validity.audit import Audit
+from bakeoff.validity.controls import TrackControl
 from bakeoff.validity.findings import Finding
 from bakeoff.validity.probes import ClassAgreement
 
@@ -179,6 +181,18 @@ class ParityCheck(Check, frozen=True, kw_only=True):
     agreements: dict[str, dict[str, tuple[ClassAgreement, ...]]] = {}
 
 
+class AuditCheck(Check, frozen=True, kw_only=True):
+    """What `--audit` found by arm."""
+
+    arms: dict[str, Audit] = {}
+
+
+class ControlsCheck(Check, frozen=True, kw_only=True):
+    """What `--controls` found by arm and track: scores without the right images, and the lift by them."""
+
+    arms: dict[str, dict[str, TrackControl]] = {}
+
+
 class TruncationCheck(Check, frozen=True, kw_only=True):
     """Cut-off answers by arm and track."""
 
@@ -205,7 +219,8 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     budget: Check
     mode: ModeCheck
     identity: IdentityCheck
-    audit: Check
+    audit: AuditCheck
+    controls: ControlsCheck
     sampling: Check
     samples: Check
     prompt: Check

@@ -20,8 +20,8 @@ def check_gates(run: RunDirectory, rules: GateRules) -> tuple[GateResult, ...]:
     """Hold all gates against a run, every one for every arm that it can concern."""
     records = {arm: tuple(content.records.values()) for arm, content in run.journals().items()}
     scores = [_score(arm, rows, gate) for gate in rules.min_scores for arm, rows in records.items()]
-    cut = [result for arm, rows in records.items() for result in _truncated(arm, rows, rules.max_truncated)]
-    errors = [_errors(arm, rows, rules.max_errors) for arm, rows in records.items()]
+    cut = [result for arm, rows in records.items() for result in _truncated(arm, rows, rules)]
+    errors = [_errors(arm, rows, rules) for arm, rows in records.items()]
     return (*scores, *_drops(run, rules), *cut, *errors)
 
 
@@ -88,7 +88,8 @@ def _bounds(valid: Sequence[Record], gate: MinScore, ci95: tuple[float, float] |
     return low, high, "pass" if low >= gate.bound else "fail" if high < gate.bound else "not enough data"
 
 
-def _truncated(arm: str, records: Sequence[Record], bound: float) -> Iterable[GateResult]:
+def _truncated(arm: str, records: Sequence[Record], rules: GateRules) -> Iterable[GateResult]:
+    bound = rules.max_truncated
     for track in dict.fromkeys(r.track for r in records):
         valid = [r for r in records if r.track == track and r.status != "error"]
         cut = sum(r.status == "truncated" for r in valid)
@@ -98,16 +99,17 @@ def _truncated(arm: str, records: Sequence[Record], bound: float) -> Iterable[Ga
             outcome="fail" if is_over else "pass" if valid else "not enough data",
             detail=f"{cut} of {len(valid)} answers were cut off"
             + ("; raise --max-tokens, or allow --max-truncated" if is_over else ""),
-            is_asked=False,
+            is_asked="max_truncated" in rules.asked,
         )
 
 
-def _errors(arm: str, records: Sequence[Record], bound: int) -> GateResult:
+def _errors(arm: str, records: Sequence[Record], rules: GateRules) -> GateResult:
+    bound = rules.max_errors
     errors = sum(r.status == "error" for r in records)
     is_over = errors > bound
     return GateResult(
         gate=f"max-errors {bound} for {arm}",
         outcome="fail" if is_over else "pass",
         detail=f"{errors} samples got no valid output" + ("; --resume tries them again" if is_over else ""),
-        is_asked=False,
+        is_asked="max_errors" in rules.asked,
     )

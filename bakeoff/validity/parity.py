@@ -39,7 +39,7 @@ def judge(probes: Mapping[str, Probe], arms: tuple[str, ...]) -> Parity:
         more = f" (and {len(serious) - 1} more)" if len(serious) > 1 else ""
         return Parity(state="differs", reason=serious[0].sentence + more, findings=tuple(findings), unprobed=unprobed)
     if unprobed:
-        reason = "not probed" if len(unprobed) == len(arms) else f"{listed(unprobed)} not probed"
+        reason = "not checked" if len(unprobed) == len(arms) else f"{listed(unprobed)} not probed"
         return Parity(state="not checked", reason=reason, findings=tuple(findings), unprobed=unprobed)
     asked = min((len(probe.answers) for probe in known), default=0)
     reason = f"{asked} probes agree" if len(known) > 1 else f"{asked} probes, nothing wrong"

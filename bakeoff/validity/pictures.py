@@ -1,12 +1,14 @@
 """Pictures for probes and controls, drawn from fixed seeds: rectangles with stripes, and fine print."""
 
 import hashlib
+import io
 import random
 from pathlib import Path
 from typing import Final
 
 from PIL import Image as Picture, ImageDraw
 
+from bakeoff.files import write_atomically
 from bakeoff.records import Image
 
 _GLYPHS: Final = {
@@ -41,9 +43,11 @@ def draw_picture(folder: Path, name: str, width: int, height: int) -> Image:
 
 def save_picture(picture: Picture.Image, path: Path) -> Image:
     """Write a PNG and return it as an Image."""
+    content = io.BytesIO()
+    picture.save(content, "PNG", compress_level=1)
     path.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(path, "PNG", compress_level=1)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    write_atomically(path, content.getvalue(), lasting=False)  # a prompt in flight may be reading an earlier drawing
+    digest = hashlib.sha256(content.getvalue()).hexdigest()
     return Image(path=str(path), sha256=digest, width=picture.width, height=picture.height)
 
 

@@ -18,6 +18,11 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     detail: str
     is_asked: bool = True
 
+    @property
+    def is_told(self) -> bool:
+        """Whether terminal and JUnit show it; `results.json` and the page have all gates."""
+        return self.is_asked or self.outcome != "pass"
+
     def fails(self, undecided: Literal["pass", "fail"]) -> bool:
         """Return whether the run fails by this gate; `undecided` says what too little data means."""
         return self.outcome == "fail" or (self.outcome == "not enough data" and undecided == "fail")

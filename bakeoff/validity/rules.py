@@ -43,7 +43,10 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GateRules(msgspec.Struct, frozen=True, kw_only=True):
-    """All gates of a run. `max_truncated` is a fraction per arm and track, `max_errors` a number per arm."""
+    """All gates of a run. `max_truncated` is a fraction per arm and track, `max_errors` a number per arm.
+
+    `asked` names those of the two that somebody typed: the others are told of only when they do not pass.
+    """
 
     min_scores: tuple[MinScore, ...] = ()
     max_drops: tuple[MaxDrop, ...] = ()
@@ -51,14 +54,17 @@ class GateRules(msgspec.Struct, frozen=True, kw_only=True):
     max_truncated: float = 0.01
     max_errors: int = 0
     undecided: Undecided = "fail"
+    asked: frozenset[str] = frozenset()
 
 
 OPTIONS = ("min_score", "baseline", "max_drop", "max_truncated", "max_errors", "undecided")
 """Names of the options that make the rules, as a run's manifest stores them."""
+DEFAULTS: dict[str, Any] = {"max_truncated": 1.0, "max_errors": 0}
+"""Values of those gates that hold without being asked for."""
 
 
 def read_rules(options: Mapping[str, Any]) -> GateRules:
-    """Return the rules in `options`; a field that is not there has its default.
+    """Return the rules in `options`; a field that is not there, or None, has its default.
 
     Raises:
         UsageProblem: when a value cannot be meant; the message says how to write it.
@@ -69,7 +75,9 @@ def read_rules(options: Mapping[str, Any]) -> GateRules:
         raise UsageProblem("--max-drop needs a stored run to compare with: add --baseline DIR, such as reports/main")
     if baseline and not drops:
         raise UsageProblem(f"--baseline {baseline} holds nothing by itself: add --max-drop TRACK=PP, such as docvqa=2")
-    truncated = float(options.get("max_truncated", 1.0))
+    typed = {name: value for name in DEFAULTS if (value := options.get(name)) is not None}
+    effective = {**DEFAULTS, **typed}
+    truncated = float(effective["max_truncated"])
     if not 0.0 <= truncated <= 100.0:  # noqa: PLR2004 -- percent
         raise UsageProblem(f"--max-truncated {truncated}: must lie between 0 and 100")
     return GateRules(
@@ -77,8 +85,9 @@ def read_rules(options: Mapping[str, Any]) -> GateRules:
         max_drops=drops,
         baseline=Path(baseline).resolve() if baseline else None,
         max_truncated=truncated / 100.0,
-        max_errors=int(options.get("max_errors", 0)),
+        max_errors=int(effective["max_errors"]),
         undecided=options.get("undecided", "fail"),
+        asked=frozenset(typed),
     )
 
 

@@ -61,7 +61,8 @@ def test_trimming_and_reuse_change_neither_text_nor_log_probabilities(settings: 
 
 def _log_probabilities(settings: Settings, *, raw: bool) -> dict[str, list[tuple[int, float]]]:
     """Greedy tokens with their log-probabilities, from a thread of the backend's own."""
-    from mlx_vlm import load, stream_generate  # noqa: PLC0415 - the runtime is loaded only where it is tested
+    import mlx.core as mx  # noqa: PLC0415 - the runtime is loaded only where it is tested
+    from mlx_vlm import load, stream_generate  # noqa: PLC0415
 
     from bakeoff.backends.mlx_vision import PrefixStore, prepare  # noqa: PLC0415
 
@@ -83,7 +84,9 @@ def _log_probabilities(settings: Settings, *, raw: bool) -> dict[str, list[tuple
             inputs = {"input_ids": cached.suffix_ids, "prompt_cache": cached.state}
             steps = stream_generate(model, processor, "", **inputs, max_tokens=12, temperature=0.0)
         found[sample.id] = [
-            (int(s.token), float(np.asarray(s.logprobs).max())) for s in steps if s.logprobs is not None
+            (int(s.token), float(np.asarray(s.logprobs.astype(mx.float32)).max()))
+            for s in steps
+            if s.logprobs is not None
         ]
     assert settings.log_path
     return found
@@ -114,7 +117,7 @@ def test_a_budget_that_ends_an_answer_is_said_to_be_its_length(backend: MlxBacke
 
 
 def test_the_same_seed_gives_the_same_text_and_another_one_may_not(backend: MlxBackend) -> None:
-    sample, warm = calibration()[0], Sampling(temperature=3.0, top_k=0)
+    sample, warm = calibration()[0], Sampling(temperature=3.0, top_k=20)
 
     def text(seed: int) -> str:
         return backend.submit(prompt_for(sample, sampling=warm, seed=seed)).result().text

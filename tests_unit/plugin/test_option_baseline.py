@@ -148,20 +148,21 @@ def test_a_margin_that_was_typed_is_the_one_of_the_report_and_survives_resuming(
     assert again.results["comparisons"][0]["margin_pp"] == 7.0
 
 
-def test_every_gate_is_a_testcase_of_the_junit_file(
+def test_every_gate_that_was_asked_for_is_a_testcase_of_the_junit_file(
     bench: Bench, script: Script, stored: str, mode: tuple[str, ...]
 ) -> None:
     name = script(wrong=tuple(s.id for s in calibration()[::3]))
-    asked = ("--min-score", "calibration=0.3", "--baseline", stored, "--max-drop", "calibration=5")
+    asked = ("--min-score", "calibration=0.3", "--baseline", stored, "--max-drop", "calibration=5", "--max-errors", "0")
     run = bench("--model", name, *asked, "--junitxml", "out.xml", *mode)
     root = ET.parse(run.folder / "out.xml").getroot()  # noqa: S314 - our own file
     cases = {case.get("name", ""): case for case in root.iter("testcase") if case.get("classname") == "gates"}
     named = {name.partition(" for ")[0]: case.find("failure") for name, case in cases.items()}
-    assert named.keys() == {"min-score calibration=0.3", "max-drop calibration=5", "max-truncated 1", "max-errors 0"}
+    assert named.keys() == {"min-score calibration=0.3", "max-drop calibration=5", "max-errors 0"}
     assert {gate for gate, failure in named.items() if failure is not None} == {"max-drop calibration=5"}
     suite = next(root.iter("testsuite"))
     assert suite.get("failures") == "1"
-    assert suite.get("tests") == str(len(calibration()) + 4)
+    assert gates(run)["max-truncated 1"] == "pass"  # holds without being asked for, so it is no testcase
+    assert suite.get("tests") == str(len(calibration()) + 3)
 
 
 @pytest.mark.parametrize(("choice", "failures"), [("fail", "1"), ("pass", "0")])
@@ -172,3 +173,11 @@ def test_an_undecided_gate_fails_its_testcase_as_asked(
     run = bench("--model", script(), *asked, "--junitxml", "out.xml")
     suite = next(ET.parse(run.folder / "out.xml").getroot().iter("testsuite"))  # noqa: S314 - our own file
     assert suite.get("failures") == failures
+
+
+def test_a_gate_that_nobody_asked_for_is_a_testcase_when_it_fails(bench: Bench, script: Script) -> None:
+    everything = [sample.id for sample in calibration()]
+    run = bench("--model", script(length=everything), "--limit", "4", "--junitxml", "out.xml")
+    cases = ET.parse(run.folder / "out.xml").getroot().iter("testcase")  # noqa: S314 - our own file
+    failed = [case.get("name", "") for case in cases if case.find("failure") is not None]
+    assert [name.partition(" for ")[0] for name in failed] == ["max-truncated 1"]

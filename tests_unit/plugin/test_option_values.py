@@ -4,6 +4,8 @@ from collections.abc import Callable
 
 import pytest
 
+from bakeoff.records import sample_seed
+from bakeoff.runs import RunDirectory
 from tests_unit.plugin.conftest import BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
@@ -55,12 +57,15 @@ def test_sampling_budget_seed_and_thinking_are_part_of_the_fingerprint(
 
 
 def test_the_seed_of_a_sample_follows_from_the_seed_of_the_run(bench: Bench, script: Script) -> None:
-    name = script()
-    seeds = [
-        {r.sample_id: r.seed for r in bench("--model", name, "-k", "grounding-001", "--seed", s).records.values()}
-        for s in ("1",)
-    ]
-    assert all(0 <= seed < 2**31 for found in seeds for seed in found.values())
+    first = calibration()[0].id
+
+    def seed(run_seed: str, place: str) -> int:
+        run = bench("--model", script(), "-k", first, "--seed", run_seed, "--run-dir", f"reports/{place}")
+        (journal,) = RunDirectory(run.folder / "reports" / place).journals().values()
+        return journal.records[first].seed
+
+    assert seed("1", "a") == seed("1", "b") == sample_seed(1, first)
+    assert seed("2", "c") == sample_seed(2, first) != sample_seed(1, first)
 
 
 def test_limit_draws_a_stratified_sample_that_is_no_prefix(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""The embedded pair in its real runtimes: untiled images agree, stretched tiles do not, and both are said with sizes."""
+"""The embedded pair in its real runtimes: untiled images agree, stretched tiles do not; both are said with sizes."""
 
 import os
 from pathlib import Path
