@@ -35,7 +35,6 @@ from bakeoff.hub import GgufFiles, file_sha256, gguf_files
 from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
 from bakeoff.traces import Trace
-from bakeoff.weights import describe_weights
 
 RETURN_TIMEOUT_S = 60.0
 """How long to wait for a server that died to be back."""
@@ -239,7 +238,6 @@ def server_identity(server: LlamaServer, files: GgufFiles) -> dict[str, Any]:
         "weights_bytes": files.weights.stat().st_size + (files.projector.stat().st_size if files.projector else 0),
         "context_tokens": int(known.get("default_generation_settings", {}).get("n_ctx", 0)),
         "server_args": list(server.launch.extra),
-        **describe_weights(*filter(None, (files.weights, files.projector))).identity(),
         **weights_identity(files.weights, *([files.projector] if files.projector else [])),
     }
 

@@ -30,7 +30,6 @@ from bakeoff.hub import model_folder, weights_sha256
 from bakeoff.models import ModelSpec
 from bakeoff.records import ImagePart, Message, Output, Prompt, Text
 from bakeoff.traces import Trace
-from bakeoff.weights import describe_weights
 
 Job = tuple[Future[Any], Callable[[], Any]]
 
@@ -195,7 +194,6 @@ class MlxBackend:
             "weights_bytes": sum(file.stat().st_size for file in files),
             "config_sha256": hashlib.sha256((self._folder / "config.json").read_bytes()).hexdigest(),
             "revision": self._revision,
-            **describe_weights(self._folder).identity(),
             "template_sha256": hashlib.sha256(str(self._template_holder().chat_template).encode()).hexdigest(),
             "processor_sha256": _first_hash(self._folder, "preprocessor_config.json", "processor_config.json"),
             **weights_identity(self._folder),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,34 +73,39 @@ def test_every_track_is_prepared_in_its_default_size(prepared: tuple[Path, str],
         assert all(Path(image.path).is_file() and (image.width, image.height) == (64, 48) for image in sample.images)
 
 
-@pytest.mark.slow
-def test_the_oracle_scores_everything_on_what_was_prepared(prepared: tuple[Path, str], tmp_path: Path) -> None:
-    words = [
-        "tests_bench",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--model",
-        "fake:oracle",
-        "--run-dir",
-        str(tmp_path / "run"),
-    ]
+def bench(data: Path, run: Path, *arguments: str) -> dict[str, Any]:
+    """Run the project's own benchmarks on what was prepared and return the tracks of the one arm."""
+    words = ["tests_bench", "-q", "-p", "no:cacheprovider", "--run-dir", str(run), *arguments]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
-        env={**os.environ, "BAKEOFF_DATA": str(prepared[0])},
+        env={**os.environ, "BAKEOFF_DATA": str(data)},
         cwd=Path(__file__).parents[2],
         capture_output=True,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout
-    (arm,) = json.loads((tmp_path / "run/results.json").read_text("utf-8"))["arms"].values()
-    assert arm["tracks"].keys() >= SOURCES.keys()
+    (arm,) = json.loads((run / "results.json").read_text("utf-8"))["arms"].values()
+    return dict(arm["tracks"])
+
+
+@pytest.mark.slow
+def test_the_oracle_scores_everything_on_what_was_prepared(prepared: tuple[Path, str], tmp_path: Path) -> None:
+    tracks = bench(prepared[0], tmp_path / "run", "--model", "fake:oracle")
+    assert tracks.keys() >= SOURCES.keys()
     for name in SOURCES:
-        found = arm["tracks"][name]
+        found = tracks[name]
         (primary,) = (metric for metric in found["metrics"].values() if metric["primary"])
         assert (primary["value"], found["errors"]) == (1.0, 0), name
         assert found["n"] == len(load_samples(prepared[0] / name))
+
+
+@pytest.mark.slow
+@pytest.mark.real_runtime
+def test_a_real_model_answers_samples_of_every_track(prepared: tuple[Path, str], tmp_path: Path) -> None:
+    few = ("--limit", "1", "--max-tokens", "8", "--max-truncated", "100", "--parity", "off")
+    tracks = bench(prepared[0], tmp_path / "run", "--model", "tiny-bf16", "-k", " or ".join(SOURCES), *few)
+    assert {name: (tracks[name]["n"], tracks[name]["errors"]) for name in SOURCES} == dict.fromkeys(SOURCES, (1, 0))
 
 
 @pytest.mark.parametrize("name", SOURCES)
