@@ -22,7 +22,7 @@ bench:
 	$(RUN) pytest tests_bench
 
 test:
-	$(RUN) pytest
+	$(RUN) pytest $(PYTEST_ARGS)
 
 check:
 	$(RUN) ruff check .

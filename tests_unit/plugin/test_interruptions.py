@@ -20,13 +20,23 @@ PATIENCE_S = 300
 LIMIT = "16"
 
 
+def hear_interrupts() -> None:
+    """Undo the ignoring of SIGINT that a process started in the background inherits from its shell."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Bakeoff:
     """A pytest process on the embedded checkpoint, and what it left in its run directory."""
 
     def __init__(self, folder: Path, *arguments: str) -> None:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--parity", "off", *arguments]
         self.process = subprocess.Popen(
-            command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True
+            command,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            preexec_fn=hear_interrupts,  # noqa: PLW1509 - one thread, and nothing else can undo an inherited ignore
         )
         self.output = ""
 
