@@ -5,14 +5,14 @@ code; the default rows were set by hand from the written rule. Aggregates are te
 """
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Target, TextTarget
+from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, TextTarget
 from bakeoff.scorers import SCORERS, Scorer, with_frame
+from tools.score_vectors import FRAMED, RULES
 
 Expected = dict[str, Any]
 
@@ -23,56 +23,9 @@ VECTORS = [
 ]
 
 
-def _box(expected: Expected) -> Target:
-    return BoxTarget(box=tuple(expected["gold_xyxy_norm"]), image_size=tuple(expected["image_size"]))
-
-
-def _text(expected: Expected) -> Target:
-    answers = expected["answers"] if "answers" in expected else expected["answer"]
-    return TextTarget(answers=tuple(answers) if isinstance(answers, list) else (answers,))
-
-
-def _option(expected: Expected) -> Target:
-    options = tuple(expected.get("options") or expected["choices"])
-    return OptionTarget(letter=expected["answer"].strip("()"), count=len(options), options=options)
-
-
-def _mathvista(expected: Expected) -> Target:
-    if expected["question_type"] == "multi_choice":
-        options = tuple(expected["choices"])
-        return OptionTarget(letter="ABCDEFGH"[options.index(expected["answer"])], count=len(options), options=options)
-    if expected["answer_type"] == "list":
-        return TextTarget(answers=(expected["answer"],))
-    return NumberTarget(value=expected["answer"], precision=int(expected["precision"] or 0))
-
-
-RULES: dict[str, tuple[str, Callable[[Expected], Target]]] = {
-    "anls.official": ("anls_official", _text),
-    "anls.default": ("anls", _text),
-    "mathvista_extraction.official": ("mathvista_extraction_official", _mathvista),
-    "mathvista_raw.official_no_llm": ("mathvista_official_no_llm", _mathvista),
-    "mathvista_raw.default": ("mathvista", _mathvista),
-    "mmmu_mc.official": ("mmmu_official", _option),
-    "mmmu_mc.default": ("option_letter", _option),
-    "mmmu_open.official": ("mmmu_open_official", _text),
-    "mmmu_open.default": ("mmmu_open", _text),
-    "blink.official_no_llm": ("blink_official", _option),
-    "blink.default": ("option_letter", _option),
-    "screenspot.seeclick_official": ("seeclick_official", _box),
-    "screenspot.default": ("click_in_box", _box),
-    "refcoco.vlmevalkit_acc50": ("refcoco_vlmevalkit", _box),
-    "refcoco.default_acc50": ("box_iou", _box),
-    "refcoco.default_center": ("box_center", _box),
-}
-
-
 def _scorer(rule: str, expected: Expected) -> Scorer:
     name = RULES[rule][0]
-    return (
-        with_frame(name, expected["coord_space"])
-        if name in {"click_in_box", "box_iou", "box_center"}
-        else SCORERS[name]
-    )
+    return with_frame(name, expected["coord_space"]) if name in FRAMED else SCORERS[name]
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: str(vector["id"]))

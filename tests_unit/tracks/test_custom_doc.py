@@ -78,7 +78,9 @@ def test_the_gold_of_every_snippet_scores_one(prepared: dict[str, Sample]) -> No
 
 
 def test_python_snippets_run() -> None:
-    for block in re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL):
+    blocks = re.findall(r"^```python\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+    assert blocks
+    for block in blocks:
         exec(compile(block, "custom-cases.md", "exec"), {})  # noqa: S102 -- the project's own document
 
 
