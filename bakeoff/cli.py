@@ -76,7 +76,7 @@ def tracks() -> None:
             prepared = str(len(samples_of(track)))
         except DataMissing:
             prepared = "not prepared"
-        table.add_row(name, track.version, ", ".join(p.name for p in track.protocols), prepared, track.dataset)
+        table.add_row(name, track.version, ", ".join(track.protocol_names), prepared, track.dataset)
     _console.print(table)
 
 

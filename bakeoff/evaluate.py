@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.engine import Answer
 from bakeoff.errors import BackendError
+from bakeoff.families import Family
 from bakeoff.hub import file_sha256
 from bakeoff.records import Failure, Image, Prompt, Record, Sample, Sampling, Text, sample_seed
 from bakeoff.thinking import THINKING
@@ -33,6 +34,14 @@ class TrackPlan(msgspec.Struct, frozen=True, kw_only=True):
         if self.track.load is not None:
             return content_sha256(self.track.load())
         return file_sha256(self.track.folder() / "samples.jsonl")
+
+    def for_family(self, family: Family) -> "TrackPlan":
+        """Return the plan as a model of `family` is asked, which differs where the protocol is `native`."""
+        protocol = self.track.protocol_for(self.protocol, family)
+        if protocol is self.protocol:
+            return self
+        budget = self.max_tokens if self.is_budget_given else protocol.max_tokens
+        return msgspec.structs.replace(self, protocol=protocol, max_tokens=budget)
 
     def budget_of(self, sample: Sample) -> int:
         """Return how many tokens the answer to `sample` may take."""

@@ -169,7 +169,7 @@ FAMILIES: Final[dict[str, Family]] = {
                 source="ai.google.dev/gemma/docs/capabilities/vision",
             ),
             Fact(
-                what="Gemma 4 thinks in a thought channel, which scorers here do not cut off: run it without thinking",
+                what="Gemma 4 thinks in a thought channel, which scorers cut off",
                 source="chat template of google/gemma-4-E2B-it",
             ),
         ),

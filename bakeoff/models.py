@@ -3,13 +3,17 @@
 Nothing is loaded or downloaded here, and nothing is guessed: a name that fits no form is refused with its neighbours.
 """
 
+import contextlib
 import difflib
+import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import msgspec
 
 from bakeoff.errors import UsageProblem
+from bakeoff.families import Family, family_of
 from bakeoff.paths import tiny_dir
 
 
@@ -29,6 +33,15 @@ class ModelSpec(msgspec.Struct, frozen=True, kw_only=True):
     weights: str | None = None
     projector: str | None = None
     quant: str | None = None
+
+    @property
+    def family(self) -> Family:
+        """Family of models by the `config.json` of a local folder, else by name."""
+        config = Path(self.location) / "config.json"
+        if config.is_file():
+            with contextlib.suppress(ValueError, OSError):
+                return family_of(json.loads(config.read_text(encoding="utf-8")))
+        return family_of(self.location)
 
     @property
     def is_tiny(self) -> bool:

@@ -9,12 +9,26 @@ All functions take any string, lone surrogates included, in time linear in its l
 
 import re
 import unicodedata
+from typing import Final
+
+THOUGHT_MARKS: Final[tuple[tuple[str, str], ...]] = (
+    ("<think>", "</think>"),
+    ("<thinking>", "</thinking>"),
+    ("<reasoning>", "</reasoning>"),
+    ("[THINK]", "[/THINK]"),
+    ("<seed:think>", "</seed:think>"),
+    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
+    ("<|begin_of_thought|>", "<|end_of_thought|>"),
+    ("<|channel>thought", "<channel|>"),
+)
+"""What stands around a thought, opening and closing; letter case does not count. The last pair is Gemma 4's."""
 
 _THOUGHT_TAGS = tuple(
     # ASCII, because Unicode case folding would let a dotted capital I match.
-    (re.compile(f"<{name}>", re.IGNORECASE | re.ASCII), re.compile(f"</{name}>", re.IGNORECASE | re.ASCII))
-    for name in ("think", "thinking", "reasoning")
+    tuple(re.compile(re.escape(mark), re.IGNORECASE | re.ASCII) for mark in pair)
+    for pair in THOUGHT_MARKS
 )
+_MAYBE_THOUGHT = re.compile("think|thought|reasoning|channel", re.IGNORECASE | re.ASCII)
 _ANSWER_OPEN = re.compile("<answer>", re.IGNORECASE | re.ASCII)
 _ANSWER_CLOSE = re.compile("</answer>", re.IGNORECASE | re.ASCII)
 _HYPHENS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2011": "-"})
@@ -45,6 +59,13 @@ def final_answer(output: str | None) -> str:
 def is_cut_in_thought(output: str | None) -> bool:
     """Return whether the output ends inside a thought, so that there is no final answer to read."""
     return _without_thoughts(output or "")[1]
+
+
+def thought(output: str | None) -> str:
+    """Return what stands in thoughts, marks included: all but the answer and, where one was cut, what precedes it."""
+    text = output or ""
+    start, end, _ = _answer_span(text)
+    return text[:start] + text[end:]
 
 
 def fold(text: str) -> str:
@@ -86,15 +107,22 @@ def last_boxed(text: str) -> str | None:
 
 def _without_thoughts(text: str) -> tuple[str, bool]:
     """Return what is left of `text` without thoughts, and whether one was left unfinished."""
-    is_cut = False
+    start, end, is_cut = _answer_span(text)
+    return text[start:end], is_cut
+
+
+def _answer_span(text: str) -> tuple[int, int, bool]:
+    """Return where the answer begins and ends in `text`, and whether a thought was left unfinished."""
+    start, end, is_cut = 0, len(text), False
+    if not _MAYBE_THOUGHT.search(text):
+        return start, end, is_cut
     for opening, closing in _THOUGHT_TAGS:
-        closes = list(closing.finditer(text))
-        if closes:
-            text = text[closes[-1].end() :]
-        unfinished = opening.search(text)
+        for close in closing.finditer(text, start, end):
+            start = close.end()
+        unfinished = opening.search(text, start, end)
         if unfinished:
-            text, is_cut = text[: unfinished.start()], True
-    return text, is_cut
+            end, is_cut = unfinished.start(), True
+    return start, end, is_cut
 
 
 def _pieces(text: str) -> list[str]:

@@ -1,28 +1,16 @@
-"""Do a prompt and an output show that a model thinks aloud? Marks of all families, in one table.
+"""Do a prompt and an output show that a model thinks aloud?
 
-To add a mark: put the pair into `families` where it belongs to one family, else into `COMMON`.
+The marks are in one table, `text.THOUGHT_MARKS`, by which scorers cut thoughts off.
+
+To add a mark: put the pair into that table, and into `families` where it belongs to one family.
 """
 
 import re
 from typing import Final
 
-from bakeoff.families import FAMILIES
+from bakeoff.text import THOUGHT_MARKS
 
-COMMON: Final[tuple[tuple[str, str], ...]] = (
-    ("<think>", "</think>"),
-    ("<thinking>", "</thinking>"),
-    ("<reasoning>", "</reasoning>"),
-    ("[THINK]", "[/THINK]"),
-    ("<seed:think>", "</seed:think>"),
-    ("\u25c1think\u25b7", "\u25c1/think\u25b7"),
-    ("<|begin_of_thought|>", "<|end_of_thought|>"),
-)
-"""Marks around a thought that are not of one family alone; opening and closing."""
-
-MARKS: Final = tuple(dict.fromkeys((*COMMON, *(pair for family in FAMILIES.values() for pair in family.thinking))))
-"""All marks."""
-
-THINKING: Final = re.compile("|".join(re.escape(mark) for pair in MARKS for mark in pair), re.IGNORECASE)
+THINKING: Final = re.compile("|".join(re.escape(mark) for pair in THOUGHT_MARKS for mark in pair), re.IGNORECASE)
 """Finds any mark in a raw output: one is enough to say that the model thought aloud."""
 
 
@@ -37,7 +25,7 @@ def prompt_mode(rendered: str) -> str | None:
     None where the prompt leaves it to the model.
     """
     tail = rendered[-200:]
-    for opening, closing in MARKS:
+    for opening, closing in THOUGHT_MARKS:
         start = tail.rfind(opening)
         if start < 0:
             continue

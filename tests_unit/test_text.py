@@ -12,6 +12,7 @@ from bakeoff.text import (
     fold_answer,
     is_cut_in_thought,
     last_boxed,
+    thought,
     without_fences,
 )
 
@@ -30,6 +31,10 @@ from bakeoff.text import (
         ("draft <think>A", "draft"),
         ("<think>A</think>draft<think>C", "draft"),
         ("<think> A </reasoning> B", ""),  # another tag does not end the thought
+        ("[THINK]A[/THINK]B", "B"),
+        ("\u25c1think\u25b7A\u25c1/think\u25b7B", "B"),
+        ("<|channel>thought\nA<channel|>B", "B"),
+        ("<|channel>thought\nA", ""),
         ("so <answer> B </answer> done", "B"),
         ("<answer>A</answer> no, <ANSWER>B</ANSWER>", "B"),
         ("<answer>B", "<answer>B"),  # not a complete pair
@@ -40,6 +45,22 @@ from bakeoff.text import (
 )
 def test_final_answer_is_what_follows_the_thoughts(output: str | None, answer: str) -> None:
     assert final_answer(output) == answer
+
+
+@pytest.mark.parametrize(
+    ("output", "inner"),
+    [
+        (None, ""),
+        ("B", ""),
+        ("<think>A</think>B", "<think>A</think>"),
+        ("A</think>B", "A</think>"),
+        ("<think>A</think>draft<think>C", "<think>A</think><think>C"),
+        ("<|channel>thought\nA<channel|>B", "<|channel>thought\nA<channel|>"),
+    ],
+)
+def test_thought_is_what_the_answer_leaves_over(output: str | None, inner: str) -> None:
+    assert thought(output) == inner
+    assert len(inner) <= len(output or "")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 import pytest
 
 from bakeoff.families import FAMILIES
+from bakeoff.text import final_answer
 from bakeoff.thinking import THINKING, marks_in, prompt_mode
 
 
@@ -19,6 +20,7 @@ def test_every_family_that_thinks_is_known() -> None:
     for family in FAMILIES.values():
         for opening, closing in family.thinking:
             assert marks_in(f"{opening} hm {closing}") == (opening.lower(), closing.lower())
+            assert final_answer(f"{opening} hm {closing}B") == "B"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ Every option that was in force is written out, defaults included, so that the co
 other defaults. Where the run went is left out: a repetition is a run of its own.
 """
 
+import contextlib
 import shlex
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from typing import Any
 from bakeoff.environment import environment
 from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.evaluate import TrackPlan
+from bakeoff.families import Family
 from bakeoff.hub import file_sha256, weights_sha256
 from bakeoff.models import ModelSpec, resolve
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, TrackManifest
@@ -125,10 +127,20 @@ def _track(name: str, stored: TrackManifest, manifest: Manifest) -> Iterator[str
     if plan.samples_sha256 != stored.samples_sha256:
         old, new = value_text(stored.samples_sha256), value_text(plan.samples_sha256)
         yield f"samples of {name} had the hash {old} and now have {new}"
-    rules = set(plan.inputs()[f"tracks.{name}.scorers"])
-    old_rules = {rule for arm in manifest.arms.values() for rule in arm.fingerprint.get(f"tracks.{name}.scorers", ())}
+    key = f"tracks.{name}.scorers"
+    rules = {rule for family in _families(manifest) for rule in plan.for_family(family).inputs()[key]}
+    old_rules = {rule for arm in manifest.arms.values() for rule in arm.fingerprint.get(key, ())}
     for rule in sorted(old_rules - rules):
         yield f"scorer {rule} of {name} is now {', '.join(sorted(rules))}"
+
+
+def _families(manifest: Manifest) -> list[Family]:
+    """Return the families of the models whose names are still known."""
+    found: list[Family] = []
+    for arm in manifest.arms.values():
+        with contextlib.suppress(UsageProblem):
+            found.append(resolve(arm.model).family)
+    return found
 
 
 def _models(manifest: Manifest) -> Iterator[str]:

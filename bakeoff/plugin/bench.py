@@ -7,7 +7,7 @@ import pytest
 
 from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, UsageProblem
-from bakeoff.evaluate import prompt_of, record_of
+from bakeoff.evaluate import TrackPlan, prompt_of, record_of
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.options import Options
@@ -56,6 +56,7 @@ class Bench:
         self._stored_selection = stored_selection
         self._order: dict[str, list[str]] = {}
         self._arm: str | None = None
+        self._plans: Mapping[str, TrackPlan] = {}
         self._engine: Engine | None = None
         self._record: Record | None = None
         self._errors_in_a_row = 0
@@ -120,7 +121,7 @@ class Bench:
     def run(self, case: Case) -> Record:
         """Answer a case and keep its record for the report of the running test."""
         engine = self._engine_for(case.arm)
-        plan = self.plan.tracks[case.sample.track]
+        plan = self._plans[case.sample.track]
         prompt = self._prompt(case.sample)
         started_at = utc_now()
         try:
@@ -174,6 +175,7 @@ class Bench:
         if self._engine is None or self._arm != arm:
             self.close()
             spec = next(spec for spec in self.plan.arms if spec.arm == arm)
+            self._plans = self.plan.tracks_of(arm)
             samples = {s.id: s for plan in self.plan.tracks.values() for s in plan.samples}
             order = self._order.get(arm, [])
             prompts = {name: self._prompt(samples[name]) for name in order}
@@ -192,7 +194,7 @@ class Bench:
         pytest.exit(reason, returncode=_exit_code(error))
 
     def _prompt(self, sample: Sample) -> Prompt:
-        return prompt_of(sample, self.plan.tracks[sample.track], self.plan.asking)
+        return prompt_of(sample, self._plans[sample.track], self.plan.asking)
 
 
 def parameter_of(item: pytest.Item) -> Case | Unprepared | None:

@@ -38,9 +38,10 @@ def probe_budgets(options: Options, plan: Plan, raw: Mapping[str, Any], tell: Ca
 
 
 def _measured(spec: ModelSpec, options: Options, plan: Plan, tell: Callable[[str], None]) -> list[Measured]:
-    prompts = plan.prompts()
+    prompts = plan.prompts(spec.arm)
+    tracks = plan.tracks_of(spec.arm)
     chosen: dict[str, Sequence[Prompt]] = {}
-    for name, track in plan.tracks.items():
+    for name, track in tracks.items():
         if not spec.is_tiny or track.track is TRACKS["calibration"]:
             step = max(1, len(track.samples) // SAMPLES)
             chosen[name] = [prompts[sample.id] for sample in track.samples[::step][:SAMPLES]]
@@ -53,7 +54,7 @@ def _measured(spec: ModelSpec, options: Options, plan: Plan, tell: Callable[[str
         settings = backend_settings(spec, options, RunDirectory(Path(folder)), roomy, tell)
         backend = open_backend(spec, settings)
         try:
-            found = [measure(backend, name, some, plan.tracks[name].max_tokens) for name, some in chosen.items()]
+            found = [measure(backend, name, some, tracks[name].max_tokens) for name, some in chosen.items()]
         finally:
             backend.close()
     return [measured for measured in found if measured is not None]

@@ -77,10 +77,10 @@ class Controller:
 
     def _open(self) -> None:
         self._recorder.open({})
-        prompts = self._plan.prompts()
-        prober = make_prober(self._options, self._recorder.run, prompts, say(self._config))
         try:
             for spec in self._plan.arms:
+                prompts = self._plan.prompts(spec.arm)
+                prober = make_prober(self._options, self._recorder.run, prompts, say(self._config))
                 settings = self._settings(spec, prompts, prober)
                 backend = self._backends[spec.arm] = open_backend(spec, settings)
                 self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))

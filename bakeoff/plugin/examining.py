@@ -50,7 +50,7 @@ class Examiner:
         from bakeoff.validity.controls import control_arm, write_controls  # noqa: PLC0415 - as above
 
         folder = self._run.path / "controls" / "images"
-        found = control_arm(backend, arm, self._plan.tracks, self._plan.asking, folder)
+        found = control_arm(backend, arm, self._plan.tracks_of(arm), self._plan.asking, folder)
         write_controls(self._run, found)
         for sentence in found.sentences():
             self._say(f"controls: {sentence}")

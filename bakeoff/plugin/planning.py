@@ -13,6 +13,7 @@ from bakeoff.plugin.options import Options, for_track
 from bakeoff.records import Prompt, Record, Sample
 from bakeoff.tracks import TRACKS, samples_of
 from bakeoff.tracks.draw import draw
+from bakeoff.tracks.track import NATIVE
 
 NOT_PREPARED = "not-prepared"
 """Parameter id of the stand-in for a track without prepared samples."""
@@ -74,9 +75,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
             for sample in samples
         ]
 
-    def prompts(self) -> dict[str, Prompt]:
-        """Return the prompt of every sample, by sample id."""
-        return {s.id: prompt_of(s, plan, self.asking) for plan in self.tracks.values() for s in plan.samples}
+    def tracks_of(self, arm: str) -> dict[str, TrackPlan]:
+        """Return the tracks as one arm is asked: with protocol `native`, by its own family's."""
+        family = next(spec.family for spec in self.arms if spec.arm == arm)
+        return {name: plan.for_family(family) for name, plan in self.tracks.items()}
+
+    def prompts(self, arm: str) -> dict[str, Prompt]:
+        """Return the prompt of every sample as one arm is asked, by sample id."""
+        plans = self.tracks_of(arm).values()
+        return {sample.id: prompt_of(sample, plan, self.asking) for plan in plans for sample in plan.samples}
 
     def case_ids(self) -> dict[str, tuple[str, str, str]]:
         """Return (arm, track, sample id) by the id of the parameter."""
@@ -119,10 +126,12 @@ def make_plan(options: Options, tracks: Iterable[str]) -> Plan:
 def _track_plan(name: str, options: Options) -> TrackPlan:
     track = TRACKS[name]
     wanted = for_track(options.protocols, name)
+    if wanted == NATIVE and track.native is None and name not in options.protocols:
+        wanted = None  # said of all tracks, it means those that ask for places
     try:
         protocol = track.protocol(wanted)
     except KeyError as error:
-        known = ", ".join(p.name for p in track.protocols)
+        known = ", ".join(track.protocol_names)
         raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {known}") from error
     samples = samples_of(track, protocol)
     stray = next((sample for sample in samples if sample.track != name), None)

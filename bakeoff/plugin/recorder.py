@@ -87,7 +87,7 @@ class Recorder:
         Raises:
             RunMismatch: when the stored run was made with other inputs.
         """
-        tracks = self.plan.tracks.values()
+        tracks = self.plan.tracks_of(spec.arm).values()
         inputs = arm_fingerprint(spec.backend, identity, self.plan.asking, tracks)
         stored = self.manifest.arms.get(spec.arm)
         if stored is not None and stored.fingerprint:
@@ -139,7 +139,7 @@ class Recorder:
             return
         known = {
             **self.plan.asking.inputs(),
-            **{name: value for plan in self.plan.tracks.values() for name, value in plan.inputs().items()},
+            **{name: value for plan in self.plan.tracks_of(spec.arm).values() for name, value in plan.inputs().items()},
         }
         if stored.model != spec.name:
             raise RunMismatch("model", stored.model, spec.name, f"Arm {spec.arm} of {self.run.path} is another model.")

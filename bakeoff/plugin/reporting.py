@@ -10,6 +10,7 @@ import pytest
 from bakeoff.plugin.junit import add_gate_cases
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.recorder import Recorder
+from bakeoff.tracks import TRACKS
 from bakeoff.validity.baseline import read_baseline
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.reference import reference_agreements
@@ -46,7 +47,10 @@ class Reporting:
         arms = ", ".join(spec.arm for spec in plan.arms)
         lines = [f"bakeoff: {arms} on {', '.join(plan.tracks) or 'no track'} -> {self._recorder.run.path}"]
         if plan.unprepared:
-            lines.append(f"not prepared: {', '.join(plan.unprepared)} (bakeoff prepare)")
+            missing = [name for name in plan.unprepared if TRACKS[name].source is not None]
+            own = [name for name in plan.unprepared if name not in missing]
+            lines += [f"not prepared: {', '.join(missing)} (bakeoff prepare)"] if missing else []
+            lines += [f"no cases of your own: {', '.join(own)} (docs/custom-cases.md)"] if own else []
         lines += [f"warning: {text}" for text in self._warnings]
         return lines
 

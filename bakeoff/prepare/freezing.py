@@ -31,6 +31,7 @@ from bakeoff.prepare.manifest import (
 from bakeoff.prepare.problems import disk_problem, megabytes
 from bakeoff.prepare.screen import Screen
 from bakeoff.records import Sample, from_line, to_line
+from bakeoff.tracks.census import differences
 from bakeoff.tracks.source import Row
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -107,12 +108,15 @@ def _freeze(request: Request, folder: Path, link: Link, screen: Screen, consent:
             image_bytes=sum((folder / path).stat().st_size for path in paths),
             fetched_bytes=link.fetched - before,
             shard_bytes=shard_bytes,
+            unexpected=differences(request.track, samples),
             samples_sha256=hashlib.sha256(lines).hexdigest(),
         )
         write_prepared(folder, lines, manifest)
         ledger.rewrite({(place_of(datasets[r.split]), r.index, c) for r in chosen for c in source.image_columns})
     store.prune(paths)
     screen.say(f"{name}: {summary(manifest)}")
+    for told in manifest.unexpected:
+        screen.say(f"warning: {told}: the dataset changed, and scores may not compare")
     return manifest
 
 

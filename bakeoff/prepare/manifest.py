@@ -30,7 +30,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
 
     `rows_read` counts all rows of the splits and `rows_taken` the chosen ones; `left_out` counts rows that became no
     sample by reason, and `left_out_rows` names them; `fetched_bytes` is what this preparation read over the network, of
-    shards that are `shard_bytes` large. `samples_sha256` is of the bytes of samples.jsonl.
+    shards that are `shard_bytes` large; `unexpected` names groups with other counts than they had when the track was
+    written. `samples_sha256` is of the bytes of samples.jsonl.
     """
 
     schema: int
@@ -49,6 +50,7 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     fetched_bytes: int
     shard_bytes: int
     samples_sha256: str
+    unexpected: tuple[str, ...] = ()
 
 
 def read_manifest(folder: Path) -> Manifest | None:

@@ -7,6 +7,7 @@ import msgspec
 
 from bakeoff.report import numbers
 from bakeoff.report.examined import audit_check, controls_check, parity_check
+from bakeoff.report.frames import frame_check
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import (
     Badge,
@@ -33,6 +34,7 @@ LABELS = {
     "mode": "Thinking",
     "samples": "Samples",
     "scorer": "Scorer",
+    "frame": "Coordinates",
     "audit": "Batch audit",
     "controls": "Vision controls",
 }
@@ -58,6 +60,7 @@ def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
         samples=_same_inputs(run, _track_fields(run, "samples_sha256"), same="the same prepared samples"),
         prompt=_prompt(run),
         scorer=_scorer(run),
+        frame=frame_check(run),
         badge="differs",
         reasons=(),
     )
@@ -120,7 +123,7 @@ def _tight(run: Run) -> str:
     """Return a word on the track whose longest whole answer leaves less than as much again of its budget."""
     for arm in run.arms.values():
         for track in arm.tracks:
-            budget = run.manifest.tracks[track].max_tokens if track in run.manifest.tracks else None
+            budget = _budget(run, arm, track)
             whole = [r.completion_tokens or 0 for r in arm.answered(track).values() if r.status == "ok"]
             if budget and whole and 2 * max(whole) > budget:
                 return (
@@ -130,12 +133,20 @@ def _tight(run: Run) -> str:
     return ""
 
 
+def _budget(run: Run, arm: Arm, track: str) -> int | None:
+    """Return the token budget of an answer, which arms asked in their own forms do not share."""
+    own = arm.manifest.fingerprint.get(f"tracks.{track}.max_tokens")
+    if isinstance(own, int):
+        return own
+    return run.manifest.tracks[track].max_tokens if track in run.manifest.tracks else None
+
+
 def _spent(run: Run) -> list[str]:
     """Return arms that say they stopped by themselves when their budget was used up: then nothing counts as cut off."""
     found: list[str] = []
     for arm in run.arms.values():
         for track in arm.tracks:
-            budget = run.manifest.tracks[track].max_tokens if track in run.manifest.tracks else None
+            budget = _budget(run, arm, track)
             answered = arm.answered(track).values()
             spent = sum(
                 r.status == "ok" and budget is not None and (r.completion_tokens or 0) >= budget for r in answered

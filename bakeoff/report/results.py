@@ -225,6 +225,7 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     samples: Check
     prompt: Check
     scorer: Check
+    frame: Check
     badge: Badge
     reasons: tuple[str, ...]
 

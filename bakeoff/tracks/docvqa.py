@@ -9,48 +9,14 @@ gold has 121 characters. Golds are kept as written (the script cleans them itsel
 of its list. Question 49153 has a correction pending on the hub that this revision does not hold.
 """
 
-from bakeoff.paths import data_dir
-from bakeoff.tracks import pages
-from bakeoff.tracks.choosing import prefix_of_shuffle
-from bakeoff.tracks.source import Source, Split
-from bakeoff.tracks.track import Track
+from bakeoff.tracks.pages import page_track
 
-TRACK = Track(
-    name="docvqa",
-    title="DocVQA",
-    version="1",
+TRACK = page_track(
+    "docvqa",
+    "DocVQA",
     citation="Mathew et al. 2021, arXiv:2007.00398",
-    dataset=f"{pages.REPOSITORY} (DocVQA, validation)",
-    revision=pages.REVISION,
-    licence=pages.LICENCE,
-    licence_note=pages.LICENCE_NOTE,
     full=5349,
-    protocols=(pages.PROTOCOL,),
-    dimensions=("type",),
-    metrics=pages.metrics,
-    source=Source(
-        splits=(
-            Split(
-                label="validation",
-                repository=pages.REPOSITORY,
-                config="DocVQA",
-                split="validation",
-                revision=pages.REVISION,
-                rows=5349,
-            ),
-        ),
-        columns={
-            "questionId": (str,),
-            "question": (str,),
-            "question_types": (list, type(None)),
-            "answers": (list, type(None)),
-        },
-        image_columns=("image",),
-        default="subset",
-        choose=prefix_of_shuffle(500),
-        build=pages.builder("docvqa", "question_types"),
-    ),
-    folder=lambda: data_dir() / "docvqa",
-    published=(pages.published(0.911),),
+    type_column="question_types",
+    liquid=0.911,
     constants=("yes", "no"),
 )

@@ -1,15 +1,17 @@
-"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics. The tracks are in their own files."""
+"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics, declaration. The tracks are in their own files."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from bakeoff.metrics import Metric, mean_metric
+from bakeoff.paths import data_dir
 from bakeoff.records import Image, Record, Sample, TextTarget
 from bakeoff.scorers import SCORERS
+from bakeoff.tracks.choosing import prefix_of_shuffle
 from bakeoff.tracks.rows import first_image, refuse, texts
 from bakeoff.tracks.side import side_metrics
-from bakeoff.tracks.source import Row
-from bakeoff.tracks.track import Protocol, Published, asking
+from bakeoff.tracks.source import Row, Source, Split
+from bakeoff.tracks.track import Protocol, Published, Track, asking
 
 SUFFIX: Final = "\nAnswer the question using a single word or phrase."
 REVISION: Final = "539088ef8a8ada01ac8e2e6d4e372586748a265e"
@@ -52,7 +54,52 @@ def metrics(records: Sequence[Record]) -> dict[str, Metric]:
     return {"anls": mean_metric(records, primary=True), **side_metrics(records, names)}
 
 
-def published(value: float) -> Published:
+def page_track(
+    name: str, title: str, *, citation: str, full: int, type_column: str, liquid: float, constants: tuple[str, ...]
+) -> Track:
+    """Declare a track of the repository.
+
+    Args:
+        name: of the track here.
+        title: name of the benchmark, which is also the config of the dataset.
+        citation: paper.
+        full: rows of the validation split.
+        type_column: list of types of a question, of which the first counts.
+        liquid: what Liquid AI published for LFM2.5-VL-3B, as a fraction.
+        constants: outputs that need no model.
+    """
+    split = Split(
+        label="validation", repository=REPOSITORY, config=title, split="validation", revision=REVISION, rows=full
+    )
+    nullable = (list, type(None))
+    return Track(
+        name=name,
+        title=title,
+        version="1",
+        citation=citation,
+        dataset=f"{REPOSITORY} ({title}, validation)",
+        revision=REVISION,
+        licence=LICENCE,
+        licence_note=LICENCE_NOTE,
+        full=full,
+        protocols=(PROTOCOL,),
+        dimensions=("type",),
+        metrics=metrics,
+        source=Source(
+            splits=(split,),
+            columns={"questionId": (str,), "question": (str,), type_column: nullable, "answers": nullable},
+            image_columns=("image",),
+            default="subset",
+            choose=prefix_of_shuffle(500),
+            build=builder(name, type_column),
+        ),
+        folder=lambda: data_dir() / name,
+        published=(_published(liquid),),
+        constants=constants,
+    )
+
+
+def _published(value: float) -> Published:
     """Return Liquid's number for a track."""
     return Published(
         metric="anls",

@@ -5,11 +5,12 @@ import hashlib
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from bakeoff.errors import DataMissing
-from bakeoff.families import FAMILIES, Family
+from bakeoff.families import DEFAULT, FAMILIES, Family
 from bakeoff.metrics import Metric
 from bakeoff.records import Image, ImagePart, Message, Record, Sample, Text, from_line, to_line
 from bakeoff.scorers import Scorer
@@ -17,6 +18,10 @@ from bakeoff.tracks.source import Source
 
 SAFE_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]*")
 """What a sample id may look like, so that it can be typed after `-k` and used in a file name."""
+
+
+NATIVE: Final = "native"
+"""Name of the protocol by which each arm is asked as its family of models was trained to be."""
 
 
 class Protocol(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,16 +93,30 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     licence_note: str = ""
 
     def protocol(self, name: str | None) -> Protocol:
-        """Return the protocol called `name`, or the default one; `native-<family>` where the track has native ones.
+        """Return the protocol called `name`, or the default one.
+
+        Where the track has native protocols, `native-<family>` is that family's, and `native` stands for the one of
+        whoever is asked (`protocol_for`); by itself it is the one of a model of no known family.
 
         Raises:
             KeyError: when the track has no such protocol.
         """
         if name is None:
             return self.protocols[0]
-        if self.native is not None and name.startswith("native-"):
-            return self.native(FAMILIES[name.removeprefix("native-")])
+        if self.native is not None and name == NATIVE:
+            return msgspec.structs.replace(self.native(DEFAULT), name=NATIVE)
+        if self.native is not None and name.startswith(f"{NATIVE}-"):
+            return self.native({**FAMILIES, DEFAULT.name: DEFAULT}[name.removeprefix(f"{NATIVE}-")])
         return {p.name: p for p in self.protocols}[name]
+
+    def protocol_for(self, protocol: Protocol, family: Family) -> Protocol:
+        """Return `protocol` as a model of `family` is asked: its own one for `native`, else the same for all."""
+        return self.native(family) if self.native is not None and protocol.name == NATIVE else protocol
+
+    @property
+    def protocol_names(self) -> tuple[str, ...]:
+        """Names that `--protocol` takes, `native` among them where the track has it."""
+        return (*(p.name for p in self.protocols), *((NATIVE,) if self.native is not None else ()))
 
 
 def asking(template: Callable[[Sample], str], *, system: str | None = None) -> Callable[[Sample], tuple[Message, ...]]:

@@ -36,6 +36,14 @@ def test_others_run_and_the_header_names_what_is_missing(
     assert f"not prepared: {other} (bakeoff prepare)" in run.text
 
 
+def test_cases_of_ones_own_are_not_said_to_be_prepared(bench: Bench, script: Script, pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_custom='TRACK = "custom"\ndef test_sample(case): case.check()\n')
+    run = bench("--model", script(), "--limit", "2")
+    assert run.code == 0
+    assert "no cases of your own: custom (docs/custom-cases.md)" in run.text
+    assert "bakeoff prepare" not in run.text
+
+
 @pytest.mark.parametrize("how", ["word", "marker", "file"])
 def test_asking_for_it_is_a_usage_error_that_says_what_to_type(
     bench: Bench, script: Script, other: str, how: str

@@ -60,7 +60,10 @@ def build(row: Row, images: tuple[Image, ...]) -> Sample | None:
     if row.values["name"] == "q3":
         return None
     target = TextTarget(answers=tuple(row.values["answers"]))
-    return Sample(id=f"pages_{row.values['name']}", track="pages", question="?", target=target, images=images)
+    groups = {"pictures": str(len(images))}
+    return Sample(
+        id=f"pages_{row.values['name']}", track="pages", question="?", target=target, images=images, groups=groups
+    )
 
 
 SOURCE = Source(
@@ -95,6 +98,7 @@ class Bench:
         self.said: list[str] = []
         self.waited: list[float] = []
         self.source = SOURCE
+        self.census: dict[str, dict[str, int]] = {}
         self.link: Link | None = None
 
     @property
@@ -111,7 +115,8 @@ class Bench:
             protocols=(
                 Protocol(name="default", render=images_then_text, max_tokens=8, scorer=lambda _: SCORERS["anls"]),
             ),
-            dimensions=(),
+            dimensions=("pictures",),
+            census=self.census,
             metrics=lambda records: {"anls": mean_metric(records)},
             source=self.source,
             folder=lambda: self.folder,

@@ -51,6 +51,22 @@ def test_the_manifest_tells_what_was_read_and_what_was_left_out(bench: Bench) ->
     assert (manifest.images, manifest.fetched_bytes) == (5, bench.hub.body_bytes - _listing_bytes(bench))
 
 
+def test_groups_that_are_not_what_they_were_are_named(bench: Bench) -> None:
+    bench.census = {"pictures": {"1": 2, "2": 15}}  # three of the five have one picture
+    manifest = bench.prepare()
+    assert manifest is not None
+    assert manifest.unexpected == ("pages: pictures 1 has 3 samples, expected 2",)
+    assert "warning: pages: pictures 1 has 3 samples, expected 2: the dataset changed" in "\n".join(bench.said)
+
+
+def test_a_part_of_the_dataset_that_is_as_it_was_is_not_warned_of(bench: Bench) -> None:
+    bench.census = {"pictures": {"1": 45, "2": 15}}
+    manifest = bench.prepare()
+    assert manifest is not None
+    assert manifest.unexpected == ()
+    assert "warning" not in "\n".join(bench.said)
+
+
 def test_a_subset_costs_a_small_part_of_the_shards(bench: Bench) -> None:
     manifest = bench.prepare()
     assert manifest is not None
