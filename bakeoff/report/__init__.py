@@ -15,6 +15,7 @@ from bakeoff.report.markdown import render_markdown
 from bakeoff.report.measuring import arm_result
 from bakeoff.report.page import render_page
 from bakeoff.report.reading import Run, read_run
+from bakeoff.report.reproduction import reproductions
 from bakeoff.report.results import SCHEMA, Results
 from bakeoff.report.samples import wrong_samples
 from bakeoff.report.terminal import terminal_table
@@ -62,4 +63,5 @@ def summarize(run: Run) -> Results:
         comparisons=comparisons,
         validity=validate(run, comparisons),
         gates=run.gates,
+        reproductions=reproductions(run, arms),
     )

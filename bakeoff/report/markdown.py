@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from bakeoff.report import flips, numbers, tables, verdicts
+from bakeoff.report import flips, numbers, reproduction, tables, verdicts
 from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import Cell, Column, score_grid
 from bakeoff.report.page import command, title
@@ -29,6 +29,7 @@ def render_markdown(run: Run, results: Results) -> str:
         ),
         "## Scores",
         _scores(results),
+        *_published(results),
         *_groups(results),
         "## Paired differences",
         *_differences(run, results),
@@ -72,6 +73,12 @@ def _head(column: Column) -> str:
 def _cell(cell: Cell) -> str:
     value = cell.void or f"{cell.value} ({cell.interval})"
     return "; ".join((value, *(flag.text for flag in cell.flags)))
+
+
+def _published(results: Results) -> list[str]:
+    if not results.reproductions:
+        return []
+    return ["## Published numbers", _table(*reproduction.table(results.reproductions))]
 
 
 def _groups(results: Results) -> list[str]:

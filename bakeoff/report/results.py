@@ -18,6 +18,7 @@ SCHEMA = 1
 Word = Literal["same", "not worse", "better", "worse", "undecided", "not comparable"]
 CheckState = Literal["same", "differs", "not checked"]
 Badge = Literal["comparable", "differs", "not comparable"]
+Reproduced = Literal["reproduced", "differs", "other protocol"]
 Relation = Literal["other runtime", "same runtime", "other"]
 
 
@@ -230,6 +231,28 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...]
 
 
+class Reproduction(msgspec.Struct, frozen=True, kw_only=True):
+    """A published number beside the one measured here.
+
+    `verdict` is "other protocol" wherever the two are not known to answer the same question; `reasons` says why.
+    """
+
+    arm: str
+    track: str
+    metric: str
+    group: str
+    published: float
+    source: str
+    date: str
+    protocol: str
+    value: float
+    ci95: tuple[float, float] | None
+    n: int
+    verdict: Reproduced
+    reasons: tuple[str, ...]
+    sentence: str
+
+
 class GateResult(msgspec.Struct, frozen=True, kw_only=True):
     """What a gate said."""
 
@@ -253,3 +276,4 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     comparisons: tuple[Comparison, ...]
     validity: Validity
     gates: tuple[GateResult, ...]
+    reproductions: tuple[Reproduction, ...] = ()

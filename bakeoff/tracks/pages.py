@@ -1,4 +1,4 @@
-"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics, declaration. The tracks are in their own files."""
+"""What DocVQA and InfographicVQA share: prompt, row to sample, metrics and the form of the declaration."""
 
 from collections.abc import Callable, Sequence
 from typing import Final

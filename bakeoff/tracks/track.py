@@ -45,7 +45,8 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     """A score that others reported, for a column of its own.
 
     `value` is a fraction; `metric` is the name here of the number that it can be laid beside; `group` is a group of
-    the track, such as `platform:web`, or empty; `note` says what differs from what is measured here.
+    the track, such as `platform:web`, or empty; `note` says what differs from what is measured here; `same_as` names
+    the protocol here that asks, and scores, as the published one did, and is empty where none is known to.
     """
 
     metric: str
@@ -56,6 +57,7 @@ class Published(msgspec.Struct, frozen=True, kw_only=True):
     date: str
     group: str = ""
     note: str = ""
+    same_as: str = ""
 
 
 class Track(msgspec.Struct, frozen=True, kw_only=True):
