@@ -162,6 +162,20 @@ def replay(
         raise typer.Exit(run_again(directory))
 
 
+@app.command(name="explain")
+def explain_flips(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="run directory")],
+    llama_server: Annotated[str | None, typer.Option(metavar="PATH", help="llama.cpp server to use")] = None,
+) -> None:
+    """Ask a run's arms the samples that flipped between them once more, to tell near ties from real differences.
+
+    Example: bakeoff explain reports/20261130T101500Z-1f2e
+    """
+    from bakeoff.commands.explain import explain  # noqa: PLC0415 - takes a while to load
+
+    explain(directory, typer.echo, llama_server=llama_server)
+
+
 @app.command(name="plan")
 def plan_samples(
     effect: Annotated[str, typer.Option(metavar="PP", help="difference to be seen, in points, such as 2pp")],

@@ -10,8 +10,12 @@ from functools import partial
 
 from bakeoff.records import Record, Sample
 from bakeoff.report.results import Causes, FlipSlice
+from bakeoff.validity.retold import NEAR
 
 Test = Callable[[Record, Record], bool]
+
+UNEXPLAINED = "text differs"
+"""The cause that files alone cannot look behind."""
 
 SIZE = "image size"
 """Dimension of the slices that comes from the prepared images rather than from the track's groups."""
@@ -19,15 +23,25 @@ _NOT_KNOWN = "not known"
 _MEGAPIXEL = 1024 * 1024
 _SIZE_CLASSES = ((0.25, "up to 0.25 MP"), (1.0, "0.25 to 1 MP"), (4.0, "1 to 4 MP"))
 _LARGEST = "over 4 MP"
+TILES = "tokens an image"
+"""Dimension of the slices that tells tiled images from others."""
+_TOKEN_CLASSES = ((70, "up to 70"), (270, "71 to 270"), (1100, "271 to 1,100"))
+_MOST_TOKENS = "over 1,100"
 
 
-def cause_of(a: Record, b: Record) -> str:
-    """Return the cause of a flip."""
-    return next(name for name, holds in _TESTS.items() if holds(a, b))
+def cause_of(a: Record, b: Record, margin: float | None = None) -> str:
+    """Return the cause of a flip; `margin` is how sure the surer arm was where the two part, None where not known."""
+    cause = next(name for name, holds in _TESTS.items() if holds(a, b))
+    if cause != UNEXPLAINED or margin is None:
+        return cause
+    return "near tie" if margin < NEAR else "model"
 
 
 def flip_causes(
-    pairs: Sequence[tuple[Record, Record]], samples: Mapping[str, Sample], dimensions: Iterable[str]
+    pairs: Sequence[tuple[Record, Record]],
+    samples: Mapping[str, Sample],
+    dimensions: Iterable[str],
+    margins: Mapping[str, float] | None = None,
 ) -> Causes:
     """Return the causes of all flips among `pairs`, as a whole and by image size and by each of `dimensions`.
 
@@ -35,9 +49,14 @@ def flip_causes(
         pairs: records of both arms for the samples both have tried, errors included.
         samples: the prepared samples by id, for the size of their images; those of other images are not known.
         dimensions: keys of the records' groups to slice by.
+        margins: what `validity.retold` knows of the pair, by sample id.
     """
-    flips = {a.sample_id: cause_of(a, b) for a, b in pairs if bool(a.correct) != bool(b.correct)}
+    known = margins or {}
+    flips = {
+        a.sample_id: cause_of(a, b, known.get(a.sample_id)) for a, b in pairs if bool(a.correct) != bool(b.correct)
+    }
     slices: dict[str, Callable[[Record], str | None]] = {SIZE: lambda record: _size_class(record, samples)}
+    slices[TILES] = _tiles_class
     slices |= {name: partial(_group, name) for name in dimensions}
     return Causes(
         flips=len(flips),
@@ -68,7 +87,7 @@ def _slices(
 def _counted(causes: Iterable[str]) -> dict[str, int]:
     """Count causes, in their order; those that did not occur are left out."""
     found = list(causes)
-    return {name: count for name in _TESTS if (count := found.count(name))}
+    return {name: count for name in CAUSES if (count := found.count(name))}
 
 
 def _group(dimension: str, record: Record) -> str | None:
@@ -84,6 +103,14 @@ def _size_class(record: Record, samples: Mapping[str, Sample]) -> str:
         return _NOT_KNOWN
     pixels = max(image.width * image.height for image in sample.images)
     return next((name for most, name in _SIZE_CLASSES if pixels <= most * _MEGAPIXEL), _LARGEST)
+
+
+def _tiles_class(record: Record) -> str | None:
+    """Return how many tokens the images of a sample take, one image with another; tiled ones take many."""
+    if not record.image_sha256 or record.image_tokens is None:
+        return None
+    each = record.image_tokens / len(record.image_sha256)
+    return next((name for most, name in _TOKEN_CLASSES if each <= most), _MOST_TOKENS)
 
 
 def _tokens_differ(a: Record, b: Record) -> bool:
@@ -110,6 +137,10 @@ def _is_unread(unparsed: Record, *, right_answer: Record, text: str) -> bool:
     return bool(answer) and re.search(rf"(?<!\w){re.escape(answer)}(?!\w)", text) is not None
 
 
+def _goes_on(short: Record, long: Record) -> bool:
+    return bool(short.output) and (long.output or "").startswith(short.output or "")
+
+
 def _squeezed(text: str | None) -> str:
     return " ".join((text or "").split()).casefold()
 
@@ -120,7 +151,8 @@ _TESTS: dict[str, Test] = {
     "truncated": lambda a, b: "truncated" in {a.status, b.status},
     "error": lambda a, b: "error" in {a.status, b.status},
     "extraction": _is_extraction,
-    "text differs": lambda _a, _b: True,
+    "stop token": lambda a, b: _goes_on(a, b) or _goes_on(b, a),
+    UNEXPLAINED: lambda _a, _b: True,
 }
 
 CAUSES: dict[str, str] = {
@@ -129,6 +161,10 @@ CAUSES: dict[str, str] = {
     "truncated": "one answer was cut off",
     "error": "one arm has no valid output",
     "extraction": "the texts say the same and were read differently",
-    "text differs": "the same was asked in the same number of tokens, and the models said something else",
+    "stop token": "one answer is the beginning of the other: one arm stopped where the other went on",
+    "near tie": "where the texts part, both arms held the two words nearly equally likely: rounding decided",
+    "model": "where the texts part, an arm was sure of its word: the arms do not compute the same",
+    UNEXPLAINED: "the same was asked in the same number of tokens, and the arms said something else; "
+    "bakeoff explain tells near ties from the rest",
 }
 """Causes in the order in which they are tried, each in words."""

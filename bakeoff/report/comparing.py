@@ -17,6 +17,7 @@ from bakeoff.report.several import after_holm, interval_p_values
 from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.inputs import differing_inputs, differing_records
+from bakeoff.validity.retold import margins
 
 TEST = "paired t with two pseudo-pairs, clustered by image"
 _LEAST_COMMON = 0.95
@@ -249,13 +250,15 @@ def _base(run: Run, pair: _Pair, metric: str | None) -> Comparison:
         gained=sum(bool(a.correct) and not b.correct for a, b in pair.common),
         identical=_identical(pair),
         pairs_needed=None,
-        causes=_causes(pair),
+        causes=_causes(run, pair),
     )
 
 
-def _causes(pair: _Pair) -> Causes:
+def _causes(run: Run, pair: _Pair) -> Causes:
     known = TRACKS.get(pair.track)
-    return flip_causes(pair.tried, pair.samples, known.dimensions if known else ())
+    a, b = run.retold.get(pair.a.name), run.retold.get(pair.b.name)
+    found = margins(a, b) if a is not None and b is not None else {}
+    return flip_causes(pair.tried, pair.samples, known.dimensions if known else (), found)
 
 
 def _without_verdict(run: Run, pair: _Pair, metric: str | None, word: Word, reason: str) -> Comparison:

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 
 from bakeoff.report import numbers, verdicts
-from bakeoff.report.causes import CAUSES, SIZE
+from bakeoff.report.causes import CAUSES
 from bakeoff.report.grid import tracks_of
 from bakeoff.report.measuring import natural
 from bakeoff.report.results import Comparison, FlipSlice, Results
 from bakeoff.report.tables import Table
 
-_MOST_DIMENSIONS = 2
-"""The image size and the track's first dimension; the others stand in results.json."""
+_MOST_DIMENSIONS = 3
+"""Image size, tokens an image and the track's first dimension; the others stand in results.json."""
 
 
 def flip_table(results: Results) -> Table:
@@ -39,7 +39,9 @@ def explained(table: Table) -> tuple[tuple[str, str], ...]:
 def _sliced(results: Results, comparison: Comparison) -> Iterable[tuple[str, ...]]:
     if comparison.causes is None or not comparison.causes.flips:
         return
-    for dimension in [SIZE, *(name for name in comparison.causes.by if name != SIZE)][:_MOST_DIMENSIONS]:
+    for dimension in [SIZE, TILES, *(name for name in comparison.causes.by if name not in {SIZE, TILES})][
+        :_MOST_DIMENSIONS
+    ]:
         values = comparison.causes.by.get(dimension, {})
         if len(values) > 1:
             for value in sorted(values, key=natural):

@@ -14,6 +14,7 @@ from bakeoff.tracks import TRACKS, samples_of
 from bakeoff.validity.audit import Audit, read_audits
 from bakeoff.validity.controls import Controls, read_controls
 from bakeoff.validity.probes import Probe, read_probes
+from bakeoff.validity.retold import RetoldArm, read_retold
 
 _MARGIN_PP = 2.0
 _MAX_TRUNCATED_PCT = 1.0
@@ -52,6 +53,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     probes: Mapping[str, Probe] = {}
     audits: Mapping[str, Audit] = {}
     controls: Mapping[str, Controls] = {}
+    retold: Mapping[str, RetoldArm] = {}
 
     @property
     def tracks(self) -> tuple[str, ...]:
@@ -91,6 +93,7 @@ def read_run(run: RunDirectory) -> Run:
         probes=read_probes(run),
         audits=read_audits(run),
         controls=read_controls(run),
+        retold=read_retold(run),
     )
 
 
