@@ -39,9 +39,7 @@ def explained(table: Table) -> tuple[tuple[str, str], ...]:
 def _sliced(results: Results, comparison: Comparison) -> Iterable[tuple[str, ...]]:
     if comparison.causes is None or not comparison.causes.flips:
         return
-    for dimension in [SIZE, TILES, *(name for name in comparison.causes.by if name not in {SIZE, TILES})][
-        :_MOST_DIMENSIONS
-    ]:
+    for dimension in list(comparison.causes.by)[:_MOST_DIMENSIONS]:
         values = comparison.causes.by.get(dimension, {})
         if len(values) > 1:
             for value in sorted(values, key=natural):
