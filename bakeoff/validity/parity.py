@@ -1,6 +1,7 @@
 """Do the arms of a run get the same prompts, see the same pictures, and hold the same weights?"""
 
 import itertools
+import statistics
 from collections.abc import Mapping
 from typing import Literal
 
@@ -8,14 +9,14 @@ import msgspec
 
 from bakeoff.validity.arm_checks import check_arm
 from bakeoff.validity.findings import Finding, listed
-from bakeoff.validity.pair_checks import check_pair
+from bakeoff.validity.pair_checks import OTHER_WEIGHTS, check_pair
 from bakeoff.validity.probes import Probe
 
 FAR_FROM_REFERENCE = 0.1
 """Mean |difference of log-probabilities| to the reference that is worth a word."""
 
-TIMES_BEST = 6.0
-"""How much larger than in the best class a difference must be to be blamed on the class."""
+TIMES_MIDDLE = 6.0
+"""How much larger than in the middle class a difference must be to be blamed on the class and not on the precision."""
 
 
 class Parity(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,8 +52,8 @@ def check_reference(probe: Probe) -> tuple[Finding, ...]:
     classes = {found.size: found.delta for found in probe.agreements.get("reference", ()) if found.delta is not None}
     if not classes:
         return ()
-    best = min(classes.values())
-    wrong = {size: delta for size, delta in classes.items() if delta > max(FAR_FROM_REFERENCE, TIMES_BEST * best)}
+    bound = max(FAR_FROM_REFERENCE, min(TIMES_MIDDLE * statistics.median_low(classes.values()), OTHER_WEIGHTS))
+    wrong = {size: delta for size, delta in classes.items() if delta > bound}
     if not wrong:
         return ()
     right = {size: delta for size, delta in classes.items() if size not in wrong}

