@@ -9,8 +9,9 @@ import msgspec
 from bakeoff.engine import Answer
 from bakeoff.errors import BackendError
 from bakeoff.families import Family
+from bakeoff.hashing import sample_seed
 from bakeoff.hub import file_sha256
-from bakeoff.records import Failure, Image, Prompt, Record, Sample, Sampling, Text, sample_seed
+from bakeoff.records import Failure, Image, Prompt, Record, Sample, Sampling, Text
 from bakeoff.thinking import THINKING
 from bakeoff.tracks import Protocol, Track, content_sha256
 
@@ -131,7 +132,7 @@ def record_of(
 
 
 _MEASURED = (
-    *("finish_reason", "prompt_tokens", "image_tokens", "completion_tokens", "cached_tokens"),
+    *("finish_reason", "prompt_tokens", "image_tokens", "completion_tokens", "thinking_tokens", "cached_tokens"),
     *("queue_s", "ttft_s", "prefill_s", "decode_s", "total_s", "peak_memory_bytes"),
 )
 

@@ -5,13 +5,13 @@ turns output and target into a Score; all of it together is a Record, one line o
 compared by value. `to_line` and `from_line` are the only way in and out; they ignore unknown keys, refuse wrong types.
 """
 
-import hashlib
 import json
 import math
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 
+from bakeoff.hashing import hash_json
 from bakeoff.traces import Trace
 
 SCHEMA = 1
@@ -147,7 +147,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime gave for a prompt. Times are in seconds as measured at the backend; None means not known.
 
     `total_s` runs from the moment the runtime took the prompt to its last token; waiting before that is `queue_s`.
-    `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill. `trace` is for probes.
+    `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill; `completion_tokens` includes
+    the `thinking_tokens`, which are those of the text in thoughts, marks included. `trace` is for probes.
     """
 
     text: str
@@ -155,6 +156,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     prompt_tokens: int | None = None
     image_tokens: int | None = None
     completion_tokens: int | None = None
+    thinking_tokens: int | None = None
     cached_tokens: int | None = None
     thinking: bool | None = None
     queue_s: float | None = None
@@ -216,6 +218,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="r
     prompt_tokens: int | None = None
     image_tokens: int | None = None
     completion_tokens: int | None = None
+    thinking_tokens: int | None = None
     cached_tokens: int | None = None
     queue_s: float | None = None
     load_s: float | None = None
@@ -287,14 +290,3 @@ def journal_entry(line: str) -> Line:
     """
     entry: Line = msgspec.convert(json.loads(line), Line)
     return entry
-
-
-def hash_json(value: Any) -> str:
-    """Return the SHA-256 of `value` as canonical JSON: keys sorted, no spaces, ASCII."""
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("ascii")).hexdigest()
-
-
-def sample_seed(run_seed: int, sample_id: str) -> int:
-    """Return the seed of a sample, in [0, 2**31): the same in every order, batch and resumed session."""
-    return int.from_bytes(hashlib.sha256(f"{run_seed}/{sample_id}".encode()).digest()[:4], "big") >> 1

@@ -18,8 +18,9 @@ import msgspec
 
 from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.files import write_atomically
+from bakeoff.hashing import hash_json
 from bakeoff.journal import Journal, JournalContent, read_journal
-from bakeoff.records import SCHEMA, Header, hash_json
+from bakeoff.records import SCHEMA, Header
 
 
 class ArmManifest(msgspec.Struct, frozen=True, kw_only=True):

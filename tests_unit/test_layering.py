@@ -11,6 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "bakeoff"
 
 LAYERS: dict[str, float] = {
     "": 0,  # the version
+    "hashing": -1,
     "traces": -1,  # a part of the Output in records
     "errors": 0,
     "records": 0,

@@ -3,6 +3,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
+from bakeoff.hashing import sample_seed
 from bakeoff.records import (
     BoxTarget,
     Header,
@@ -20,7 +21,6 @@ from bakeoff.records import (
     TextTarget,
     from_line,
     journal_entry,
-    sample_seed,
     to_line,
 )
 

@@ -21,13 +21,14 @@ import msgspec
 from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.fake_model import IMAGE_TOKENS, Traits
 from bakeoff.errors import BackendDied, BackendError, DataMissing, UsageProblem
+from bakeoff.hashing import hash_json
 from bakeoff.models import ModelSpec
 from bakeoff.records import (
     Output,
     Prompt,
     Text,
-    hash_json,
 )
+from bakeoff.text import thought
 from bakeoff.traces import Trace
 from bakeoff.tracks import TRACKS, load_samples, samples_of
 from bakeoff.tracks.baselines import oracle_output
@@ -116,6 +117,7 @@ class FakeBackend:
             prompt_tokens=texts + image_tokens,
             image_tokens=image_tokens,
             completion_tokens=len(text.split()),
+            thinking_tokens=len(thought(text).split()),
             total_s=took,
             ttft_s=took,
             trace=traits.trace(shown, text) if prompt.top_logprobs else None,

@@ -176,17 +176,35 @@ def _mode(run: Run) -> ModeCheck:
         return ModeCheck(state="not checked", required=True, reason="not seen in every output", arms=arms)
     if len(habits) > 1:
         return ModeCheck(state="differs", required=True, reason="some arms think, others do not", arms=arms)
-    return ModeCheck(state="same", required=True, reason="seen as asked in every output", arms=arms)
+    reason = f"seen as asked in every output{_thoughts(arms)}"
+    return ModeCheck(state="same", required=True, reason=reason, arms=arms)
+
+
+def _thoughts(arms: Mapping[str, Mode]) -> str:
+    """Return how many tokens went into thoughts and answers, where any went into thoughts."""
+    spent = {
+        name: (mode.thinking_tokens, mode.answer_tokens or 0) for name, mode in arms.items() if mode.thinking_tokens
+    }
+    told = (f"{name} {numbers.count(t)} thinking and {numbers.count(a)} answering" for name, (t, a) in spent.items())
+    return f"; tokens: {_joined(told)}" if spent else ""
 
 
 def _seen(run: Run, arm: Arm) -> Mode:
     asked = arm.manifest.fingerprint.get("thinking", run.manifest.options.get("thinking"))
-    seen = [record.thinking for track in arm.tracks for record in arm.answered(track).values()]
+    records = [record for track in arm.tracks for record in arm.answered(track).values()]
+    seen = [record.thinking for record in records]
+    counted = [
+        (record.thinking_tokens, record.completion_tokens - record.thinking_tokens)
+        for record in records
+        if record.thinking_tokens is not None and record.completion_tokens is not None
+    ]
     return Mode(
         asked=None if asked is None else str(asked),
         thinking=sum(thinking is True for thinking in seen),
         plain=sum(thinking is False for thinking in seen),
         unknown=sum(thinking is None for thinking in seen),
+        thinking_tokens=sum(thoughts for thoughts, _ in counted) if counted else None,
+        answer_tokens=sum(answer for _, answer in counted) if counted else None,
     )
 
 

@@ -159,12 +159,17 @@ class Truncation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mode(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked of the chat template and in how many outputs thinking was seen, was not seen, is not known."""
+    """What was asked of the chat template and in how many outputs thinking was seen, was not seen, is not known.
+
+    `thinking_tokens` and `answer_tokens` are sums over the outputs whose runtime counts both apart, None without any.
+    """
 
     asked: str | None
     thinking: int
     plain: int
     unknown: int
+    thinking_tokens: int | None = None
+    answer_tokens: int | None = None
 
 
 class Check(msgspec.Struct, frozen=True, kw_only=True):

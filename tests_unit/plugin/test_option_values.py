@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bakeoff.records import sample_seed
+from bakeoff.hashing import sample_seed
 from bakeoff.runs import RunDirectory
 from tests_unit.plugin.conftest import BenchRun, calibration
 

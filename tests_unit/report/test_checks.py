@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from bakeoff.records import Record
-from bakeoff.report import build
+from bakeoff.report import build, numbers
 from tests_unit.report.synthetic import FINGERPRINT, TRACK, RunMaker
 
 Answered = Callable[..., list[Record]]
@@ -50,6 +50,21 @@ def test_thinking_that_was_switched_off_and_seen_is_a_difference(maker: RunMaker
     mode = build(maker.write()).validity.mode
     assert (mode.state, mode.reason) == ("differs", "two did not do what was asked")
     assert (mode.arms["two"].asked, mode.arms["two"].thinking, mode.arms["one"].plain) == ("off", 120, 120)
+
+
+def test_tokens_of_thoughts_and_of_answers_are_counted_apart(maker: RunMaker, answered: Answered) -> None:
+    thinks = answered(thinking=True, completion_tokens=50, thinking_tokens=40)
+    maker.arm("one", thinks).arm("two", thinks)
+    mode = build(maker.write()).validity.mode
+    assert (mode.arms["one"].thinking_tokens, mode.arms["one"].answer_tokens) == (40 * 120, 10 * 120)
+    each = f"{numbers.count(4800)} thinking and {numbers.count(1200)} answering"
+    assert mode.reason == f"seen as asked in every output; tokens: one {each}, two {each}"
+
+
+def test_without_counts_nothing_is_said_of_tokens(maker: RunMaker, answered: Answered) -> None:
+    mode = build(maker.arm("one", answered()).arm("two", answered()).write()).validity.mode
+    assert (mode.arms["one"].thinking_tokens, mode.arms["one"].answer_tokens) == (None, None)
+    assert mode.reason == "seen as asked in every output"
 
 
 def test_thinking_that_no_runtime_reports_is_not_checked(maker: RunMaker, answered: Answered) -> None:
