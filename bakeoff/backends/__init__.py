@@ -5,7 +5,14 @@ import importlib.util
 import shutil
 from typing import cast
 
-from bakeoff.backends.backend import Backend, Capabilities, ForcedBackend, ServedBackend, Settings
+from bakeoff.backends.backend import (
+    Backend,
+    Capabilities,
+    ForcedBackend,
+    ForesightedBackend,
+    ServedBackend,
+    Settings,
+)
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
@@ -52,6 +59,7 @@ __all__ = [
     "Backend",
     "Capabilities",
     "ForcedBackend",
+    "ForesightedBackend",
     "ServedBackend",
     "Settings",
     "availability",

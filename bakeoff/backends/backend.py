@@ -15,19 +15,22 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What a backend can do.
 
     `max_images` per prompt, None for no limit; `is_in_process` backends hold the weights in this process and refuse
-    several workers; `slots` is how many prompts it answers at the same time.
+    several workers; `slots` is how many prompts it answers at the same time; `ahead` is how many more it wants to have
+    waiting, to choose from and to make ready, None where the engine decides.
     """
 
     max_images: int | None = None
     is_in_process: bool = False
     slots: int = 1
+    ahead: int | None = None
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How a backend is opened.
 
     `context_tokens` is what one prompt with its budget may need at most; `log_path` takes the runtime's own output;
-    `url` joins a server that another process owns instead of starting one, and `server_pid` is that server;
+    `url` joins a server that another process owns instead of starting one, `server_pid` is that server, and `slot` the
+    first of its slots that belongs to this process;
     `progress` is told in words what the backend waits for.
     """
 
@@ -42,6 +45,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     server_args: tuple[str, ...] = ()
     url: str | None = None
     server_pid: int | None = None
+    slot: int = 0
     progress: Callable[[str], None] = print
 
 
@@ -68,6 +72,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Free everything, surely and soon. Prompts in flight fail with BackendDied. Closing twice is fine."""
+
+
+@runtime_checkable
+class ForesightedBackend(Protocol):
+    """A backend that can make use of knowing what comes next, such as whether an image is asked about again."""
+
+    def foresee(self, prompt: Prompt) -> None:
+        """Take note that `prompt` comes after the one that is submitted next."""
 
 
 @runtime_checkable

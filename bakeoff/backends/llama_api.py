@@ -1,6 +1,6 @@
 """Bodies and replies of the llama.cpp server's own endpoints, as pure functions around a `post` callable."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from bakeoff.errors import BackendError
@@ -13,19 +13,23 @@ Post = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 REPEAT_WINDOW = 64
 """How many of the latest tokens a repetition penalty looks at, on every runtime."""
 
-_PIXEL = (
+PIXEL = (
     "data:image/png;base64,"
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 )
 
 
-def chat_messages(messages: tuple[Message, ...]) -> list[dict[str, Any]]:
-    """Return messages for the template; every image is stood in for by one pixel, which becomes a marker."""
+def chat_messages(messages: tuple[Message, ...], urls: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Return messages as the chat endpoints take them, with `urls` for the images in their order.
+
+    Without them every image is stood in for by one pixel, which the template turns into a marker.
+    """
+    left = iter(urls)
 
     def content(part: Text | ImagePart) -> dict[str, Any]:
         if isinstance(part, Text):
             return {"type": "text", "text": part.text}
-        return {"type": "image_url", "image_url": {"url": _PIXEL}}
+        return {"type": "image_url", "image_url": {"url": next(left, PIXEL)}}
 
     return [{"role": message.role, "content": [content(part) for part in message.parts]} for message in messages]
 
@@ -36,9 +40,7 @@ def rendered_prompt(post: Post, prompt: Prompt, marker: str) -> str:
     Raises:
         BackendError: when the text of the prompt holds the marker itself, or the template drops an image.
     """
-    body: dict[str, Any] = {"messages": chat_messages(prompt.messages)}
-    if prompt.thinking != "default":
-        body["chat_template_kwargs"] = {"enable_thinking": prompt.thinking == "on"}
+    body = {"messages": chat_messages(prompt.messages), **thinking_fields(prompt)}
     text = str(post("/apply-template", body)["prompt"])
     found = text.count(marker) if marker else 0
     if found != len(prompt.images):
@@ -46,13 +48,47 @@ def rendered_prompt(post: Post, prompt: Prompt, marker: str) -> str:
     return text
 
 
-def completion_request(prompt: Prompt, text: str, images: list[str]) -> dict[str, Any]:
-    """Return the body for `/completion`, with every sampling field explicit; `images` are base64."""
-    sampling = prompt.sampling
+def thinking_fields(prompt: Prompt) -> dict[str, Any]:
+    """Return what tells the template whether to think; empty for its own default."""
+    if prompt.thinking == "default":
+        return {}
+    return {"chat_template_kwargs": {"enable_thinking": prompt.thinking == "on"}}
+
+
+def completion_request(
+    prompt: Prompt, text: str, images: Sequence[str], *, slot: int, continues: bool
+) -> dict[str, Any]:
+    """Return the body for `/completion`; `images` are base64.
+
+    `slot` is the number of the slot that shall answer; one that `continues` begins with what that slot read last.
+    """
     return {
         **({"n_probs": prompt.top_logprobs} if prompt.top_logprobs else {}),
-        "prompt": {"prompt_string": text, "multimodal_data": images} if images else text,
+        "prompt": {"prompt_string": text, "multimodal_data": list(images)} if images else text,
         "n_predict": prompt.max_tokens,
+        **sampling_fields(prompt),
+        "cache_prompt": continues,
+        "id_slot": slot,
+        "stream": False,
+    }
+
+
+def primer_request(beginning: str, images: Sequence[str], *, slot: int) -> dict[str, Any]:
+    """Return the body for `/completion` that only reads a beginning, so that the slot can go back to its end."""
+    return {
+        "prompt": {"prompt_string": beginning, "multimodal_data": list(images)},
+        "n_predict": 0,
+        "temperature": 0.0,
+        "cache_prompt": False,
+        "id_slot": slot,
+        "stream": False,
+    }
+
+
+def sampling_fields(prompt: Prompt) -> dict[str, Any]:
+    """Return every field that says how tokens are drawn, explicitly."""
+    sampling = prompt.sampling
+    return {
         "seed": prompt.seed,
         "temperature": sampling.temperature,
         "top_k": sampling.top_k,
@@ -66,8 +102,6 @@ def completion_request(prompt: Prompt, text: str, images: list[str]) -> dict[str
         "dry_multiplier": 0.0,
         "mirostat": 0,
         "samplers": ["penalties", "top_k", "top_p", "min_p", "temperature"],
-        "cache_prompt": False,
-        "stream": False,
     }
 
 
@@ -76,15 +110,10 @@ def content_of(reply: Mapping[str, Any]) -> str:
     return str(reply["content"])
 
 
-def token_count(post: Post, text: str, marker: str) -> int:
-    """Return how many tokens the text around the images takes, the beginning-of-sequence token included."""
-    return sum(token != IMAGE_PLACE for token in text_ids(post, text, marker))
-
-
-def text_ids(post: Post, text: str, marker: str) -> tuple[int, ...]:
+def text_ids(post: Post, pieces: Sequence[str]) -> tuple[int, ...]:
     """Return the tokens of the text around the images, as the server makes them, with a place for every image."""
     ids: list[int] = []
-    for index, piece in enumerate(text.split(marker) if marker else [text]):
+    for index, piece in enumerate(pieces):
         if index:
             ids.append(IMAGE_PLACE)
         if piece:
@@ -93,14 +122,14 @@ def text_ids(post: Post, text: str, marker: str) -> tuple[int, ...]:
     return tuple(ids)
 
 
-def forced_request(prompt: Prompt, text: str, images: list[str], tokens: tuple[int, ...]) -> dict[str, Any]:
-    """Return a body for `/completion` after which the server can only say `tokens`, one after the other.
+def forced_request(request: Mapping[str, Any], tokens: tuple[int, ...]) -> dict[str, Any]:
+    """Return a body for `/completion` like `request`, after which the server can only say `tokens`, one by one.
 
     A grammar of token ids leaves no choice to the sampler, and the log-probabilities the server returns are of the
     model itself, from before any sampler and any grammar (tried on xllamacpp 2026.10.11549).
     """
     grammar = "root ::= " + " ".join(f"<[{token}]>" for token in tokens)
-    return {**completion_request(prompt, text, images), "grammar": grammar, "n_predict": len(tokens)}
+    return {**request, "grammar": grammar, "n_predict": len(tokens)}
 
 
 def tokens_of(reply: Mapping[str, Any]) -> tuple[Token, ...]:

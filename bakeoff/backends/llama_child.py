@@ -12,6 +12,12 @@ import threading
 
 import msgspec
 
+CHECKPOINTS = 4
+"""States a slot keeps to go back to; with fewer than two a model that is not all attention reads every image again."""
+
+UNLESS_SET = {"LLAMA_ARG_CACHE_RAM": "0", "LLAMA_ARG_CTX_CHECKPOINTS": str(CHECKPOINTS)}
+"""The same for a `llama-server` program; in its environment, because an older one does not know the options."""
+
 
 class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """What to start. `binary` is a `llama-server`; None is the server inside xllamacpp.
@@ -52,6 +58,9 @@ def serve_bundled(launch: Launch) -> object:
     params.fit_params = False  # the context is computed from the samples and must not shrink unseen
     params.endpoint_props = True
     params.use_jinja = True
+    params.cache_ram_mib = 0  # questions on one image follow each other, so states of images gone by are dead weight
+    params.n_ctx_checkpoints = CHECKPOINTS
+    params.kv_unified = False  # every slot has its share of the context and no other
     params.ui = False
     if launch.projector:
         params.mmproj.path = launch.projector
@@ -78,7 +87,8 @@ def main() -> None:
         threading.Event().wait()
         del server
     else:
-        sys.exit(subprocess.call(launch.command(), stdin=subprocess.DEVNULL))
+        environment = {**UNLESS_SET, **os.environ}
+        sys.exit(subprocess.call(launch.command(), stdin=subprocess.DEVNULL, env=environment))
 
 
 if __name__ == "__main__":

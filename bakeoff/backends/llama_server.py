@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Self
@@ -59,6 +60,7 @@ class LlamaServer:
         self.log_path = log_path
         self.url = f"http://{HOST}:{self.launch.port}"
         self.restarts = 0
+        self._marker = f"<__media_{uuid.uuid4().hex}__>"
         self._start_timeout_s = start_timeout_s
         self._progress = progress
         self._closing = threading.Event()
@@ -105,7 +107,12 @@ class LlamaServer:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,  # Ctrl-C in the terminal is for pytest, which then ends the server itself
-                env={**_PATIENT, **os.environ, "PYTHONPATH": _package_path()},
+                env={
+                    **_PATIENT,
+                    **os.environ,
+                    "LLAMA_MEDIA_MARKER": self._marker,  # else another one after every crash, unknown to the workers
+                    "PYTHONPATH": _package_path(),
+                },
             )
 
     def _wait_until_ready(self, progress: Callable[[str], None]) -> None:

@@ -59,6 +59,7 @@ class Bench:
         self._plans: Mapping[str, TrackPlan] = {}
         self._engine: Engine | None = None
         self._record: Record | None = None
+        self._next: Case | None = None
         self._errors_in_a_row = 0
         self._is_worker = is_worker
         self._stop_reason: str | None = None
@@ -78,8 +79,11 @@ class Bench:
     @pytest.hookimpl(trylast=True)  # after pytest's own -k and -m, so that only what the user selected counts
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Put items into the order arm, track, image; leave out what the run has already answered."""
-        order = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
-        items.sort(key=lambda item: order.get(case.arm, -1) if (case := case_of(item)) else -1)
+        places = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
+        first = _first_places(items)
+        items.sort(
+            key=lambda item: (places.get(case.arm, -1), first[_image_of(case)]) if (case := case_of(item)) else (-1, 0)
+        )
         if selects_tracks(config):
             self._refuse_unprepared(items)
         else:
@@ -88,9 +92,17 @@ class Bench:
             _deselect(config, items, self._is_foreign)
         self.selection = _selection(items)
         self.resumed = _deselect(config, items, self._is_answered)
-        for item in items:
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Note what will be asked, in its order: after `--lf`, `--ff` and whatever else sorts and selects."""
+        for item in session.items:
             if case := case_of(item):
                 self._order.setdefault(case.arm, []).append(case.sample.id)
+
+    @pytest.hookimpl(tryfirst=True)  # before pytest's own, which runs the test
+    def pytest_runtest_protocol(self, nextitem: pytest.Item | None) -> None:
+        """Note what comes next, which is all that a worker knows of the order."""
+        self._next = case_of(nextitem) if nextitem is not None else None
 
     def _refuse_unprepared(self, items: list[pytest.Item]) -> None:
         """End here when a track was asked for that is not prepared; a worker leaves that to the controller."""
@@ -125,7 +137,8 @@ class Bench:
         prompt = self._prompt(case.sample)
         started_at = utc_now()
         try:
-            result: Any = engine.answer(case.sample.id)
+            following = self._next.sample.id if self._next is not None and self._next.arm == case.arm else None
+            result: Any = engine.answer(case.sample.id, following=following)
         except BackendError as error:
             result = error
         before = self._attempts.get(case.arm, {}).get(case.sample.id, 0)
@@ -208,6 +221,20 @@ def case_of(item: pytest.Item) -> Case | None:
     """Return the Case that an item was made for, None for any other."""
     case = parameter_of(item)
     return case if isinstance(case, Case) else None
+
+
+def _image_of(case: Case) -> tuple[str, str, str]:
+    """Return what samples must share to be asked one after the other: arm, track, images."""
+    return case.arm, case.sample.track, case.sample.cluster
+
+
+def _first_places(items: list[pytest.Item]) -> dict[tuple[str, str, str], int]:
+    """Return where each image is asked about first."""
+    first: dict[tuple[str, str, str], int] = {}
+    for place, item in enumerate(items):
+        if case := case_of(item):
+            first.setdefault(_image_of(case), place)
+    return first
 
 
 def outcome_of(record: Record) -> str:

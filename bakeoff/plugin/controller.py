@@ -1,5 +1,6 @@
 """The process that owns the run and its servers while xdist's workers do the asking."""
 
+import itertools
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -33,17 +34,20 @@ class Controller:
         self._recorder = recorder
         self._reports = reports
         self._backends: dict[str, Backend] = {}
+        self._slots: dict[str, int] = {}
         self._refuse_what_cannot_share()
         if not config.option.collectonly:
             self._open()
 
     def pytest_configure_node(self, node: Any) -> None:
-        """Tell a new worker all it may not find out for itself, frozen at the beginning."""
+        """Tell a new worker all it may not find out for itself, frozen at the beginning, and its own slot."""
+        slot = next(number for number in itertools.count() if number not in self._slots.values())
+        self._slots[node.gateway.id] = slot
         node.workerinput["bakeoff"] = json.dumps(
             {
                 "run": str(self._recorder.run.path),
                 "stored": {name: self._recorder.manifest.options.get(name) for name in RESUMED_FIELDS},
-                "servers": {arm: _address(backend) for arm, backend in self._backends.items()},
+                "servers": {arm: _address(backend, slot) for arm, backend in self._backends.items()},
                 "answered": {
                     arm: sorted(ids)
                     for arm, ids in self._recorder.answered(retry_errors=self._options.retry_errors).items()
@@ -63,7 +67,8 @@ class Controller:
             self._recorder.add_selection(self._selected(ids))
 
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what a worker counted; a crashed worker tells nothing."""
+        """Take over what a worker counted, and its slot; a crashed worker tells nothing."""
+        self._slots.pop(node.gateway.id, None)
         self._reports.resumed = max(self._reports.resumed, getattr(node, "workeroutput", {}).get("bakeoff_resumed", 0))
 
     @pytest.hookimpl(tryfirst=True)  # before the report is built
@@ -134,9 +139,11 @@ class Controller:
             )
 
 
-def _address(backend: Backend) -> dict[str, Any]:
-    """Return how a worker joins a backend: `{url, server_pid}`; empty where each worker opens its own."""
-    return {"url": backend.url, "server_pid": backend.pid} if isinstance(backend, ServedBackend) else {}
+def _address(backend: Backend, slot: int) -> dict[str, Any]:
+    """Return how a worker joins a backend: `{url, server_pid, slot}`; empty where each worker opens its own."""
+    if not isinstance(backend, ServedBackend):
+        return {}
+    return {"url": backend.url, "server_pid": backend.pid, "slot": slot}
 
 
 def worker_count(config: pytest.Config) -> int:

@@ -91,14 +91,16 @@ class StandaloneOpener:
         try:
             self._recorder.begin_arm(spec, backend.identity, backend.load_s, describe(settings, backend))
             prober.probe(spec, backend)
-            window = self._options.concurrency or backend.capabilities.slots + 1
+            together = self._options.concurrency or backend.capabilities.slots + 1
             examiner = Examiner(self._options, self._recorder.plan, self._recorder.run, self._say)
-            window = examiner.audit(spec.arm, backend, prompts, window)
+            is_safe = examiner.audit(spec.arm, backend, prompts, together) == together
             examiner.control(spec.arm, backend)
         except BaseException:
             backend.close()
             raise
-        return Engine(backend, order, prompts.__getitem__, window=window)
+        ahead = backend.capabilities.ahead
+        window = together if ahead is None else backend.capabilities.slots + ahead
+        return Engine(backend, order, prompts.__getitem__, window=window if is_safe else 1)
 
     def close_arm(self, arm: str) -> None:
         """Close the arm's journal."""
