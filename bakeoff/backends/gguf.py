@@ -30,7 +30,13 @@ from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
 from bakeoff.traces import Trace
 
-DEFAULT_SLOTS = 1
+MOST_SLOTS = 4
+"""Slots without `--concurrency`. Measured on the embedded checkpoint, 120 questions on 30 images: the server spends 11 %
+less CPU time on 4 slots than on 1, and images are decoded while other questions are answered.
+"""
+
+MOST_CONTEXT = 32_768
+"""Tokens that all slots together hold without `--concurrency`; long prompts get fewer slots, and one at least."""
 
 AHEAD = 8
 """Prompts that should wait for each slot, so that several images are at work where questions share them."""
@@ -50,6 +56,7 @@ class GgufBackend:
         self._pid = pid
         self._reuses = settings.image_reuse
         self._client = LlamaClient(url, timeout_s=settings.timeout_s)
+        _check_slots(self._client, slots, settings)
         self.manner: Manner = find_manner(
             self._client.post,
             self._client.marker,
@@ -125,7 +132,7 @@ def open_backend(spec: ModelSpec, settings: Settings) -> GgufBackend:
         UsageProblem: when a file is missing, a projector among them if images will be sent.
         BackendDied: when the server does not come up.
     """
-    count = settings.concurrency or DEFAULT_SLOTS
+    count = settings.concurrency or default_slots(settings.context_tokens)
     if settings.url:
         slots = range(settings.slot, settings.slot + count)
         return GgufBackend(url=settings.url, pid=settings.server_pid or 0, slots=slots, settings=settings, server=None)
@@ -137,6 +144,11 @@ def open_backend(spec: ModelSpec, settings: Settings) -> GgufBackend:
         server.close()
         raise
     return backend
+
+
+def default_slots(context_tokens: int) -> int:
+    """Return how many slots of `context_tokens` each are used where nobody says."""
+    return max(1, min(MOST_SLOTS, MOST_CONTEXT // max(context_tokens, 1)))
 
 
 def start_server(spec: ModelSpec, settings: Settings, *, slots: int) -> tuple[LlamaServer, GgufFiles]:
@@ -165,3 +177,21 @@ def start_server(spec: ModelSpec, settings: Settings, *, slots: int) -> tuple[Ll
         launch, log_path=settings.log_path, start_timeout_s=settings.start_timeout_s, progress=settings.progress
     )
     return server, files
+
+
+def _check_slots(client: LlamaClient, slots: range, settings: Settings) -> None:
+    """Compare the slots that the server has with those that were asked for.
+
+    Raises:
+        UsageProblem: when it has fewer, as it would put prompts into others without a word.
+    """
+    if 0 < client.total_slots < slots.stop:
+        raise UsageProblem(
+            f"the llama.cpp server has {client.total_slots} slots where {slots.stop} were asked for.\n"
+            "Leave --parallel out of --server-arg and say --concurrency N instead"
+        )
+    if 0 < client.slot_tokens < settings.context_tokens:
+        settings.progress(
+            f"each slot holds {client.slot_tokens} tokens, and the longest prompt with its budget may need up to "
+            f"{settings.context_tokens}: a sample that does not fit becomes an error, not a cut answer"
+        )

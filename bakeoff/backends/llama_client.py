@@ -36,6 +36,11 @@ class LlamaClient:
         """How many tokens one slot of the server holds; 0 when it does not tell."""
         return int(self.props.get("default_generation_settings", {}).get("n_ctx", 0))
 
+    @property
+    def total_slots(self) -> int:
+        """How many slots the server has; 0 when it does not tell."""
+        return int(self.props.get("total_slots", 0))
+
     def wait_until_back(self, is_hopeless: Callable[[], bool]) -> None:
         """Wait until the server's owner has brought it back.
 
