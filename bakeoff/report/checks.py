@@ -21,6 +21,7 @@ from bakeoff.report.results import (
     TruncationCheck,
     Validity,
 )
+from bakeoff.report.reuse import reuse_check
 from bakeoff.report.tokens import token_check
 from bakeoff.stats import bound_missing
 
@@ -37,6 +38,7 @@ LABELS = {
     "frame": "Coordinates",
     "audit": "Batch audit",
     "controls": "Vision controls",
+    "reuse": "Image reuse",
 }
 """Names of the checks for a reader, in the order shown."""
 
@@ -61,6 +63,7 @@ def validate(run: Run, comparisons: tuple[Comparison, ...]) -> Validity:
         prompt=_prompt(run),
         scorer=_scorer(run),
         frame=frame_check(run),
+        reuse=reuse_check(run),
         badge="differs",
         reasons=(),
     )

@@ -232,6 +232,7 @@ class Validity(msgspec.Struct, frozen=True, kw_only=True):
     prompt: Check
     scorer: Check
     frame: Check
+    reuse: Check
     badge: Badge
     reasons: tuple[str, ...]
 

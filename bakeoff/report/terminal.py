@@ -32,6 +32,8 @@ def terminal_table(results: Results, *, width: int = WIDTH, ascii_only: bool = F
     else:
         blocks = [*_many_tracks(arms, tracks, width), _costs(arms, width)] if tracks else []
     blocks.append(_verdicts(results, width))
+    if results.validity.reuse.state == "differs":
+        blocks.append(_wrapped(f"Image reuse: {results.validity.reuse.reason}", width, ""))
     text = "\n\n".join(block for block in blocks if block)
     return text.translate(_ASCII).encode("ascii", "replace").decode("ascii") if ascii_only else text
 
