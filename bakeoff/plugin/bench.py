@@ -81,9 +81,7 @@ class Bench:
         """Put items into the order arm, track, image; leave out what the run has already answered."""
         places = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
         first = _first_places(items)
-        items.sort(
-            key=lambda item: (places.get(case.arm, -1), first[_image_of(case)]) if (case := case_of(item)) else (-1, 0)
-        )
+        items.sort(key=lambda item: (places.get(case.arm, -1), *first[case]) if (case := case_of(item)) else (-1, 0, 0))
         if selects_tracks(config):
             self._refuse_unprepared(items)
         else:
@@ -223,18 +221,18 @@ def case_of(item: pytest.Item) -> Case | None:
     return case if isinstance(case, Case) else None
 
 
-def _image_of(case: Case) -> tuple[str, str, str]:
-    """Return what samples must share to be asked one after the other: arm, track, images."""
-    return case.arm, case.sample.track, case.sample.cluster
-
-
-def _first_places(items: list[pytest.Item]) -> dict[tuple[str, str, str], int]:
-    """Return where each image is asked about first."""
-    first: dict[tuple[str, str, str], int] = {}
+def _first_places(items: list[pytest.Item]) -> dict[Case, tuple[int, int]]:
+    """Return for each case where its images, and they after its system text, are asked about first."""
+    first: dict[tuple[str | None, ...], int] = {}
+    found: dict[Case, tuple[int, int]] = {}
     for place, item in enumerate(items):
         if case := case_of(item):
-            first.setdefault(_image_of(case), place)
-    return first
+            image = (case.arm, case.sample.track, case.sample.cluster)
+            found[case] = (
+                first.setdefault(image, place),
+                first.setdefault((*image, case.sample.system), place),
+            )
+    return found
 
 
 def outcome_of(record: Record) -> str:

@@ -57,6 +57,14 @@ class Controller:
             }
         )
 
+    def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
+        """Keep the questions on an image together, unless another way of sharing out was asked for."""
+        if config.getvalue("dist") != "load":
+            return None
+        from bakeoff.plugin.scheduling import ImageScheduling, image_groups  # noqa: PLC0415 - needs xdist
+
+        return ImageScheduling(config, log, image_groups(self._plan))
+
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
         """Write down what the first worker selected; all workers collect the same."""
         if selects_tracks(self._config):

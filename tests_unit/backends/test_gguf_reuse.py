@@ -254,9 +254,7 @@ def test_a_primer_that_is_refused_leaves_the_question_to_tell_why(tiny: Open) ->
 
 
 @pytest.mark.slow
-def test_reuse_and_slots_leave_500_greedy_answers_as_they_are(
-    tiny: Open, record_property: Callable[[str, object], None]
-) -> None:
+def test_reuse_and_slots_leave_500_greedy_answers_as_they_are(tiny: Open, request: pytest.FixtureRequest) -> None:
     """Reuse on and off, one slot and four: at least 99.5 % identical in every token, the rest turns on near ties."""
     pictures = images(64)
     prompts = [msgspec.structs.replace(prompt, top_logprobs=5) for prompt in questions(pictures, each=4, max_tokens=12)]
@@ -277,7 +275,7 @@ def test_reuse_and_slots_leave_500_greedy_answers_as_they_are(
     reference = asked(1, reuse=False)
     for slots, reuse in ((1, True), (4, True), (4, False)):
         found = compare(reference, asked(slots, reuse=reuse))
-        record_property(f"{slots} slots, reuse {reuse}", found.sentence)
+        request.node.user_properties.append((f"{slots} slots, reuse {reuse}", found.sentence))
         assert found.identical >= 0.995 * found.n, found.sentence
         assert not found.unexplained, {name: found.partings[name] for name in found.unexplained}
 
