@@ -8,7 +8,8 @@ import msgspec
 
 from bakeoff.backends.images import image_bytes
 from bakeoff.backends.llama_api import Post, rendered_prompt, text_ids
-from bakeoff.records import Image, ImagePart, Prompt, Text, hash_json
+from bakeoff.hashing import hash_json
+from bakeoff.records import Image, ImagePart, Prompt, Text
 from bakeoff.traces import IMAGE_PLACE
 
 KEPT_BYTES = 64 * 2**20
