@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from bakeoff.report import flips, numbers, reproduction, tables, verdicts
 from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import Cell, Column, score_grid
-from bakeoff.report.page import command, title
+from bakeoff.report.heading import command, title
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Results
 from bakeoff.report.visible import visible_line

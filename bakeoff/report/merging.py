@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 
 from bakeoff.report.reading import Arm, Run
+from bakeoff.validity.audit import Audit
+from bakeoff.validity.controls import Controls
 from bakeoff.validity.probes import Probe
 
 
@@ -19,6 +21,8 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
     names = [name for run in runs for name in run.arms]
     arms: dict[str, Arm] = {}
     probes: dict[str, Probe] = {}
+    audits: dict[str, Audit] = {}
+    controls: dict[str, Controls] = {}
     for run in runs:
         for name, arm in run.arms.items():
             known = wanted = name if names.count(name) == 1 else f"{name}@{run.name}"
@@ -28,6 +32,10 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
             arms[known] = msgspec.structs.replace(arm, name=known)
             if name in run.probes:
                 probes[known] = msgspec.structs.replace(run.probes[name], arm=known)
+            if name in run.audits:
+                audits[known] = msgspec.structs.replace(run.audits[name], arm=known)
+            if name in run.controls:
+                controls[known] = msgspec.structs.replace(run.controls[name], arm=known)
     first = runs[0].manifest
     margin = {} if margin_pp is None else {"margin": margin_pp}
     manifest = msgspec.structs.replace(
@@ -38,7 +46,9 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
         options={**first.options, **margin},
         environment=_shared([run.manifest.environment for run in runs]),
     )
-    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=(), probes=probes)
+    return Run(
+        name=manifest.run, manifest=manifest, arms=arms, gates=(), probes=probes, audits=audits, controls=controls
+    )
 
 
 def _shared(environments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
