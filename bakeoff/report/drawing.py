@@ -101,7 +101,7 @@ def ladder_panels(results: Results) -> tuple[Panel, ...]:
     def add(title: str, y: Scale, values: dict[str, MetricResult], factor: float = 1.0) -> None:
         spots = _spots(results, {name: (bits[name], value) for name, value in values.items()}, factor)
         ladders = _ladders(results, list(values))
-        panels.append(Panel(title=title, x_title="", x=x, y=y, spots=spots, ladders=ladders, is_labelled=not panels))
+        panels.append(Panel(title=title, x_title="", x=x, y=y, spots=spots, ladders=ladders, is_labelled=False))
 
     for track, tracks in tracks_of(results).items():
         metric = shown_metric(tracks) or ""

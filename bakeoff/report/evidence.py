@@ -9,7 +9,7 @@ from bakeoff.report.tables import Table
 from bakeoff.validity.controls import CONTROLS, TrackControl
 from bakeoff.validity.probes import ClassAgreement
 
-_CONTROL_HEADS: Mapping[str, str] = {"blank": "Grey", "swapped": "Another’s", "missing": "None"}
+_CONTROL_HEADS: Mapping[str, str] = {"blank": "Grey image", "swapped": "Another’s image", "missing": "No image"}
 
 
 def findings(results: Results) -> tuple[tuple[str, str], ...]:

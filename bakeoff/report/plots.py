@@ -198,7 +198,7 @@ def _text(
         text,
         color=_COLOURS[colour],
         fontsize=13 if weight > 400 else 12,  # noqa: PLR2004 -- a name, not a tick
-        fontweight=weight,
+        fontweight=700 if weight > 400 else 400,  # noqa: PLR2004 -- 600 is no weight of its fonts
         ha=align,
         va="baseline",
         transform=axes.transAxes,

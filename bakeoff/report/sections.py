@@ -12,6 +12,7 @@ from bakeoff.report.notes import metric_notes
 from bakeoff.report.plots import draw
 from bakeoff.report.published import published_table, references
 from bakeoff.report.results import Results
+from bakeoff.report.tradeoffs import tradeoffs
 
 _WIDE, _NARROW = (700, 360), (344, 380)
 _WIDE_PANEL, _NARROW_PANEL = (372, 240), (344, 240)
@@ -53,6 +54,7 @@ def sections(results: Results) -> dict[str, Any]:
         "baseline_table": constant.baseline_table(results),
         "notes": metric_notes(results),
         "scatters": _scatters(results, beside),
+        "tradeoffs": tradeoffs(results),
         "ladder": _ladder(results),
         "ladder_table": ladder_table(results),
         "findings": evidence.findings(results),

@@ -65,8 +65,7 @@ def test_names_are_text_whatever_they_hold() -> None:
 def test_marks_and_intervals_lie_where_the_numbers_say() -> None:
     root = ET.fromstring(drawn(panel(*SPOTS)))  # noqa: S314 -- our own drawing
     marks = {
-        node.get("stroke") if node.get("fill") == "var(--bg)" else node.get("fill"): node
-        for node in root.iter("use")
+        node.get("stroke") if node.get("fill") == "var(--bg)" else node.get("fill"): node for node in root.iter("use")
     }
     inner = (360 - 28 - 44, 700 - 44 - 18)
     for mark, y in (("mlx", 80.0), ("gguf", 70.0), ("coreai", 20.0)):
@@ -88,9 +87,7 @@ def test_arms_of_a_ladder_are_joined_and_a_published_value_is_a_line() -> None:
 
 @settings(deadline=None)
 @given(
-    marks=st.lists(
-        st.tuples(st.floats(0, 640), st.floats(0, 290), st.integers(1, 24)), min_size=3, max_size=12
-    ),
+    marks=st.lists(st.tuples(st.floats(0, 640), st.floats(0, 290), st.integers(1, 24)), min_size=3, max_size=12),
     width=st.sampled_from([640.0, 284.0]),
 )
 def test_a_name_touches_neither_marks_nor_whiskers_nor_another_name(
