@@ -192,6 +192,12 @@ class RunMaker:
                     journal.append(to_line(line))
         return self
 
+    def describe(self, name: str, **identity: Any) -> "RunMaker":
+        """Add to the identity of an arm."""
+        arm = self._arms[name]
+        self._arms[name] = msgspec.structs.replace(arm, identity={**arm.identity, **identity})
+        return self
+
     def write(self, **options: Any) -> RunDirectory:
         """Write manifest and selection and return the run."""
         self.run.write_manifest(
