@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.records import BoxTarget, OptionTarget, Record, Sample
+from bakeoff.records import Record, Sample
 from bakeoff.report import build, summarize
 from bakeoff.report.constant import baseline_table, floors
 from bakeoff.report.grid import score_grid
@@ -16,22 +16,12 @@ from bakeoff.report.reading import prepared_samples, read_run
 from bakeoff.report.results import Results
 from bakeoff.report.sections import beside_scores
 from bakeoff.runs import RunDirectory, TrackManifest
-from bakeoff.scorers import SCORERS, Scorer
 from bakeoff.tracks import TRACKS, Published, samples_of
+from bakeoff.tracks.calibration import scorer_of
 from bakeoff.tracks.track import Protocol, images_then_text
 from tests_unit.report.synthetic import TRACK, RunMaker
 
 Answered = Callable[..., list[Record]]
-
-
-def _scorer(sample: Sample) -> Scorer:
-    match sample.target:
-        case BoxTarget():
-            return SCORERS["box_iou"]
-        case OptionTarget():
-            return SCORERS["option_letter"]
-        case _:
-            return SCORERS["exact"]
 
 
 @pytest.fixture
@@ -40,7 +30,7 @@ def benchmark_track(samples: tuple[Sample, ...], monkeypatch: pytest.MonkeyPatch
     del samples
     track = msgspec.structs.replace(
         TRACKS[TRACK],
-        protocols=(Protocol(name="default", render=images_then_text, max_tokens=64, scorer=_scorer),),
+        protocols=(Protocol(name="default", render=images_then_text, max_tokens=64, scorer=scorer_of),),
         constants=("A", "B"),
         published=(
             Published(
