@@ -11,6 +11,7 @@ from bakeoff.report.charts import Strip, score_range, strip
 from bakeoff.report.comparing import shown_metric
 from bakeoff.report.results import ArmResult, MetricResult, Results, TrackResult
 
+_ROUNDING = 1e-9
 _LOUD_SHARE = 0.01  # unparsed answers are told in the cell from here on
 
 
@@ -191,7 +192,7 @@ def _cell(
         interval="too few for an interval" if is_too_few else numbers.score_interval(found.ci95, found.n),
         strip=strip(found, domain, beside.published),
         flags=(*_flags(track, found, most), *_floor_flags(found, beside.floor)),
-        is_highest=found.value == highest and found.n == most,
+        is_highest=highest is not None and highest - found.value < _ROUNDING and found.n == most,
     )
 
 
@@ -204,7 +205,7 @@ def _floor_flags(found: MetricResult, floor: float | None) -> tuple[Flag, ...]:
 
 def _is_share(track: TrackResult, found: MetricResult) -> bool:
     """Return whether the metric is the plain share of right answers, so that it can be told as a count."""
-    return found.value is not None and abs(found.value * track.n - (track.right or 0)) < 1e-9  # noqa: PLR2004 -- rounding
+    return found.value is not None and abs(found.value * track.n - (track.right or 0)) < _ROUNDING
 
 
 def _why_void(track: TrackResult) -> tuple[str, str | None]:
