@@ -9,6 +9,7 @@ from bakeoff.report.reading import Arm, Run
 from bakeoff.validity.audit import Audit
 from bakeoff.validity.controls import Controls
 from bakeoff.validity.probes import Probe
+from bakeoff.validity.retold import RetoldArm
 
 
 def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
@@ -23,6 +24,7 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
     probes: dict[str, Probe] = {}
     audits: dict[str, Audit] = {}
     controls: dict[str, Controls] = {}
+    retold: dict[str, RetoldArm] = {}
     for run in runs:
         for name, arm in run.arms.items():
             known = wanted = name if names.count(name) == 1 else f"{name}@{run.name}"
@@ -36,6 +38,8 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
                 audits[known] = msgspec.structs.replace(run.audits[name], arm=known)
             if name in run.controls:
                 controls[known] = msgspec.structs.replace(run.controls[name], arm=known)
+            if name in run.retold:
+                retold[known] = msgspec.structs.replace(run.retold[name], arm=known)
     first = runs[0].manifest
     margin = {} if margin_pp is None else {"margin": margin_pp}
     manifest = msgspec.structs.replace(
@@ -47,7 +51,14 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
         environment=_shared([run.manifest.environment for run in runs]),
     )
     return Run(
-        name=manifest.run, manifest=manifest, arms=arms, gates=(), probes=probes, audits=audits, controls=controls
+        name=manifest.run,
+        manifest=manifest,
+        arms=arms,
+        gates=(),
+        probes=probes,
+        audits=audits,
+        controls=controls,
+        retold=retold,
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, get_args
 import pytest
 
 import bakeoff.report
-from bakeoff.report import constant, drawing, evidence, flips, published, summarize, tables, verdicts
+from bakeoff.report import constant, drawing, evidence, flips, published, reproduction, summarize, tables, verdicts
 from bakeoff.report.checks import LABELS
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Results, Word
@@ -45,6 +45,7 @@ def heads() -> Iterable[str]:
         flips.flip_slices(empty),
         constant.baseline_table(empty),
         published.published_table(empty),
+        reproduction.table(empty.reproductions),
         evidence.agreement_table(empty),
         evidence.agreement_details(empty),
         evidence.control_table(empty),
@@ -80,3 +81,11 @@ def test_the_guide_names_nothing_that_is_not_on_the_page() -> None:
     bold = {text.replace("\\|", "|") for text in re.findall(r"\*\*(.+?)\*\*", GUIDE)}
     everything = f"{SOURCE} {' '.join(heads())} {' '.join(LABELS.values())} {' '.join(verdicts.SHOWN.values())}".lower()
     assert {text for text in bold if text.lower() not in everything} <= {"Speed", "Peak"}
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reading-a-report.md"])
+def test_pictures_are_there_and_small(page: str) -> None:
+    path = Path(__file__).parents[2] / page
+    names = re.findall(r"(?:docs/)?images/[\w-]+\.png", path.read_text("utf-8"))
+    assert names
+    assert all((path.parent / name).stat().st_size < 300_000 for name in names)
