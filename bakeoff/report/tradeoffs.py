@@ -26,7 +26,7 @@ def tradeoffs(results: Results) -> tuple[tuple[str, str], ...]:
     if faster:
         found.append((title, _sentence(results, max(faster, key=lambda name: faster[name]), first, speeds)))
     else:
-        found.append((title, f"None that is faster than {first} itself; “can’t tell” is not “the same”."))
+        found.append((title, f"No arm that is faster than {first} itself; “can’t tell” is not “the same”."))
     sizes = {name: arm.peak_memory_bytes for name, arm in results.arms.items() if arm.peak_memory_bytes}
     if len(sizes) > 1:
         least = min(sizes, key=lambda name: sizes[name])

@@ -173,7 +173,7 @@ def test_the_scatter_joins_a_runtime_and_shows_a_near_published_value(run: RunDi
 def test_tradeoffs_are_read_off_verdicts_and_can_t_tell_is_not_the_same(run: RunDirectory) -> None:
     told = dict(tradeoffs(results_of(run)))
     assert told["Smallest peak memory"] == "4bit, 1.0\u202fGB; worse on Toy."
-    assert told["Fastest arm shown to hold the score of bf16"].startswith("None that is faster")
+    assert told["Fastest arm shown to hold the score of bf16"].startswith("No arm that is faster")
 
 
 def test_nothing_is_traded_with_one_arm(maker: RunMaker, answered: Answered) -> None:
