@@ -121,7 +121,10 @@ def _build(maker: RunMaker, answered: Answered, patch: pytest.MonkeyPatch) -> Pa
     write_probe(
         run, Probe(arm="tiny-bf16", model="m", backend="mlx", agreements={"reference": (seen,), HOSTILE: (seen,)})
     )
-    (run.path / "gates.json").write_text('[{"gate": "--max-errors 0", "outcome": "fail", "detail": "10 errors"}]')
+    (run.path / "gates.json").write_text(
+        '[{"gate": "--max-errors 0", "outcome": "fail", "detail": "10 errors"}, '
+        '{"gate": "--max-truncated 1", "outcome": "pass", "detail": "none"}]'
+    )
     build(run)
     return run.path / "report.html"
 
@@ -266,6 +269,15 @@ def test_page_has_its_policy_landmarks_and_headings_in_order(page_path: Path) ->
     assert not re.search(r'(?:src|href)="(?!#|data:)', page)
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
+
+
+def test_gates_that_do_not_hold_are_in_sight_and_the_others_folded(page_path: Path) -> None:
+    page = page_path.read_text("utf-8")
+    gates = page[page.index("<h3>Gates</h3>") : page.index('<section id="scores"')]
+    in_sight, _, folded = gates.partition("<summary>1 of 2 hold</summary>")
+    assert "--max-errors 0" in in_sight
+    assert "--max-truncated 1" in folded
+    assert "--max-truncated 1" not in in_sight
 
 
 def test_page_prints_no_raw_number(page_path: Path) -> None:
