@@ -3,19 +3,20 @@ UV := $(shell command -v uv 2>/dev/null || echo .uv/bin/uv)
 PYTHON ?= python3
 RUN := $(UV) run --no-progress
 
-.PHONY: bench test check format help
+.PHONY: bench test check format screenshots help
 
 help:
 	@echo "make bench   set-up + the bake-off: tiny checkpoint, MLX against llama.cpp, report"
 	@echo "make test    set-up + the tests of the suite itself"
 	@echo "make check   lint and types"
 	@echo "make format  format the code"
+	@echo "make screenshots  the pictures of a report in docs/images, from a run of the tiny checkpoint"
 
 .uv/bin/uv:
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --target .uv uv==0.13.9
 
 ifeq ($(UV),.uv/bin/uv)
-bench test check format: .uv/bin/uv
+bench test check format screenshots: .uv/bin/uv
 endif
 
 bench:
@@ -32,3 +33,6 @@ check:
 format:
 	$(RUN) ruff check --fix .
 	$(RUN) ruff format .
+
+screenshots:
+	$(RUN) python tools/screenshots.py $(RUN_DIR)

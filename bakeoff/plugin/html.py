@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from bakeoff.plugin.reporting import Reporting
 from bakeoff.records import Record, Sample
 
 MAX_SHOWN = 200
@@ -46,10 +47,20 @@ def pytest_html_report_title(report: pytest.TestReport) -> None:
 
 
 class HtmlRows:
-    """Adds the cells of a row; needs to know where the page lies, to refer to images from there."""
+    """Adds the cells of a row, and what came out above them; needs to know where the page lies, to refer from there."""
 
-    def __init__(self, page: Path) -> None:
+    def __init__(self, page: Path, reports: Reporting) -> None:
         self._folder = page.resolve().parent
+        self._reports = reports
+
+    @pytest.hookimpl(optionalhook=True)  # as above
+    def pytest_html_results_summary(self, prefix: list[str]) -> None:
+        """Put verdicts, badge and scores above the rows, with a link to the whole report; nothing without a report."""
+        text = self._reports.summary
+        if text:
+            link = self._relative(self._reports.page)
+            prefix.append(f"<pre>{html.escape(text)}</pre>")
+            prefix.append(f'<p><a href="{link}">The whole report, with intervals drawn and samples shown</a></p>')
 
     @pytest.hookimpl(optionalhook=True)  # as above
     def pytest_html_results_table_row(self, report: pytest.TestReport, cells: list[str]) -> None:
@@ -60,8 +71,11 @@ class HtmlRows:
         cells.insert(5, f"<td>{self._pictures(shown['images'])}</td>")
 
     def _pictures(self, paths: Sequence[str]) -> str:
-        sources = (html.escape(Path(os.path.relpath(path, self._folder)).as_posix(), quote=True) for path in paths)
+        sources = (self._relative(path) for path in paths)
         return "".join(f'<a href="{s}"><img src="{s}" alt="" height="96" loading="lazy"></a>' for s in sources)
+
+    def _relative(self, path: str | Path) -> str:
+        return html.escape(Path(os.path.relpath(path, self._folder)).as_posix(), quote=True)
 
 
 def _short(text: str | None) -> str:

@@ -3,6 +3,7 @@
 Registered where the run directory is owned: in the controller, or in a session without workers.
 """
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -40,6 +41,22 @@ class Reporting:
             arms = read_baseline(options.gates.baseline).arms
             lost = [spec.arm for spec in recorder.plan.arms if spec.arm not in arms and len(arms) > 1]
             self._warnings += tuple(f"--baseline has no arm {arm}: --max-drop cannot be held for it" for arm in lost)
+
+    @property
+    def page(self) -> Path:
+        """Where the report lies."""
+        return self._recorder.run.path / "report.html"
+
+    @property
+    def summary(self) -> str:
+        """Badge, reasons and the final table as plain text; empty until the report is built."""
+        if self._results is None:
+            return ""
+        from bakeoff.report import terminal_table  # noqa: PLC0415 - loaded when the report was built
+
+        validity = self._results.validity
+        found = f"{self._results.run}: {self._results.state}\nbadge: {validity.badge}"
+        return "\n\n".join(("\n  ".join((found, *validity.reasons)), terminal_table(self._results)))
 
     def pytest_report_header(self) -> list[str]:
         """Say what will run and where it goes."""
@@ -95,7 +112,7 @@ class Reporting:
             write(f"warning: {text}", yellow=True)
         for gate in (gate for gate in self._gates if gate.is_told):
             write(f"gate {gate.gate}: {gate.outcome}: {gate.detail}", red=gate.outcome != "pass")
-        write(f"report: {self._recorder.run.path / 'report.html'}")
+        write(f"report: {self.page}")
 
     def _exit_status(self, status: int | pytest.ExitCode) -> int | pytest.ExitCode:
         if self.unprepared:

@@ -47,7 +47,7 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     page = config.getoption("htmlpath", default=None)
     if page:
         manager.register(html, "bakeoff-html-header")
-        manager.register(html.HtmlRows(Path(page)), "bakeoff-html-rows")
+        manager.register(html.HtmlRows(Path(page), reports), "bakeoff-html-rows")
     if worker_count(config):
         manager.register(Controller(config, plan, options, recorder, reports), "bakeoff-controller")
     else:

@@ -11,6 +11,7 @@ import msgspec
 from bakeoff.files import write_atomically
 from bakeoff.report.checks import validate
 from bakeoff.report.comparing import compare
+from bakeoff.report.constant import constant_baselines
 from bakeoff.report.markdown import render_markdown
 from bakeoff.report.measuring import arm_result
 from bakeoff.report.page import render_page
@@ -64,4 +65,5 @@ def summarize(run: Run) -> Results:
         validity=validate(run, comparisons),
         gates=run.gates,
         reproductions=reproductions(run, arms),
+        baselines=constant_baselines(run),
     )

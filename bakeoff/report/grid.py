@@ -1,6 +1,6 @@
 """The score grid: arms by tracks, every cell with its interval, its n where it is not the column's, its awkwardness."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -11,6 +11,7 @@ from bakeoff.report.charts import Strip, score_range, strip
 from bakeoff.report.comparing import shown_metric
 from bakeoff.report.results import ArmResult, MetricResult, Results, TrackResult
 
+_ROUNDING = 1e-9
 _LOUD_SHARE = 0.01  # unparsed answers are told in the cell from here on
 
 
@@ -31,7 +32,14 @@ class Flag(msgspec.Struct, frozen=True, kw_only=True):
     """What must be known beside a value; `is_bad` when it can move the score."""
 
     text: str
-    is_bad: bool
+    is_bad: bool = False
+
+
+class Beside(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands beside a track's scores, as fractions: a published value of that metric, a constant answer's."""
+
+    published: float | None = None
+    floor: float | None = None
 
 
 class Cell(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +51,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     flags: tuple[Flag, ...]
     void: str | None = None
     reason: str | None = None
+    is_highest: bool = False
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,20 +90,31 @@ def tracks_of(results: Results) -> dict[str, tuple[TrackResult, ...]]:
     return {name: tuple(tracks) for name, tracks in found.items()}
 
 
-def score_grid(results: Results) -> Grid:
-    """Lay out the grid."""
-    arms, tracks = ordered_arms(results), tracks_of(results)
+def score_grid(results: Results, beside: Mapping[str, Beside] | None = None) -> Grid:
+    """Lay out the grid, `beside` holding by track what no arm of the run scored."""
+    arms, tracks, others = ordered_arms(results), tracks_of(results), beside or {}
     shown = {name: shown_metric(found) for name, found in tracks.items()}
     ranges = {
-        name: score_range(m for track in found if (m := track.metrics.get(shown[name] or "")) is not None)
+        name: score_range(
+            (m for track in found if (m := track.metrics.get(shown[name] or "")) is not None),
+            others.get(name, Beside()).published,
+        )
         for name, found in tracks.items()
     }
+    highest = {name: _highest(found, shown[name]) for name, found in tracks.items()}
     mark_of = marks(tuple(arm.backend for arm in arms.values()))
     before: str | None = None
     rows: list[Row] = []
     for name, arm in arms.items():
         cells = tuple(
-            _cell(arm.tracks.get(track), shown[track], ranges[track], most=_column_n(tracks[track], shown[track]))
+            _cell(
+                arm.tracks.get(track),
+                shown[track],
+                ranges[track],
+                most=_column_n(tracks[track], shown[track]),
+                highest=highest[track],
+                beside=others.get(track, Beside()),
+            )
             for track in tracks
         )
         rows.append(
@@ -144,7 +164,22 @@ def _column_n(tracks: Sequence[TrackResult], metric: str | None) -> int:
     return max((t.metrics[metric].n if metric in t.metrics else t.n for t in tracks), default=0) if metric else 0
 
 
-def _cell(track: TrackResult | None, metric: str | None, domain: tuple[int, int] | None, most: int) -> Cell:
+def _highest(tracks: Sequence[TrackResult], metric: str | None) -> float | None:
+    """Return the greatest value of a column; None where fewer than two arms have one on all its samples."""
+    most = _column_n(tracks, metric)
+    values = [m.value for t in tracks if (m := t.metrics.get(metric or "")) and m.n == most and m.value is not None]
+    return max(values) if len(values) > 1 else None
+
+
+def _cell(
+    track: TrackResult | None,
+    metric: str | None,
+    domain: tuple[int, int] | None,
+    *,
+    most: int,
+    highest: float | None,
+    beside: Beside,
+) -> Cell:
     if track is None:
         return _void("not run", None)
     found = track.metrics.get(metric or "")
@@ -155,14 +190,22 @@ def _cell(track: TrackResult | None, metric: str | None, domain: tuple[int, int]
     return Cell(
         value=numbers.counted(track.right, track.n) if is_count else numbers.score(found.value, found.n),
         interval="too few for an interval" if is_too_few else numbers.score_interval(found.ci95, found.n),
-        strip=strip(found, domain),
-        flags=_flags(track, found, most),
+        strip=strip(found, domain, beside.published),
+        flags=(*_flags(track, found, most), *_floor_flags(found, beside.floor)),
+        is_highest=highest is not None and highest - found.value < _ROUNDING and found.n == most,
     )
+
+
+def _floor_flags(found: MetricResult, floor: float | None) -> tuple[Flag, ...]:
+    """Say that an interval reaches down to what a constant answer scores: nothing was shown to be seen."""
+    if floor is None or found.ci95 is None or found.ci95[0] > floor:
+        return ()
+    return (Flag(text="not shown to beat a constant answer", is_bad=True),)
 
 
 def _is_share(track: TrackResult, found: MetricResult) -> bool:
     """Return whether the metric is the plain share of right answers, so that it can be told as a count."""
-    return found.value is not None and abs(found.value * track.n - (track.right or 0)) < 1e-9  # noqa: PLR2004 -- rounding
+    return found.value is not None and abs(found.value * track.n - (track.right or 0)) < _ROUNDING
 
 
 def _why_void(track: TrackResult) -> tuple[str, str | None]:

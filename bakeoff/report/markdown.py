@@ -3,12 +3,17 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from bakeoff.report import flips, numbers, reproduction, tables, verdicts
+from bakeoff.report import constant, evidence, flips, numbers, reproduction, tables, verdicts
 from bakeoff.report.checks import LABELS, named_checks
-from bakeoff.report.grid import Cell, Column, score_grid
-from bakeoff.report.page import command, title
+from bakeoff.report.drawing import ladder_table
+from bakeoff.report.grid import Cell, Column, Grid, score_grid
+from bakeoff.report.heading import command, title
+from bakeoff.report.notes import metric_notes
+from bakeoff.report.published import published_table, references
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Results
+from bakeoff.report.sections import beside_scores
+from bakeoff.report.tradeoffs import tradeoffs
 from bakeoff.report.visible import visible_line
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&])")
@@ -29,6 +34,9 @@ def render_markdown(run: Run, results: Results) -> str:
         ),
         "## Scores",
         _scores(results),
+        "\n".join(f"* **{_text(track)}** {_text(note)}" for track, note in metric_notes(results)),
+        *_titled("### Constant answers", constant.baseline_table(results)),
+        *_titled("### Published values", published_table(results)),
         *_published(results),
         *_groups(results),
         "## Paired differences",
@@ -36,14 +44,34 @@ def render_markdown(run: Run, results: Results) -> str:
         *_flips(results),
         "## Time and memory",
         _table(*tables.time_table(results)),
+        "\n".join(f"* {_text(heading)}: {_text(text)}" for heading, text in tradeoffs(results)),
+        *_titled("### Quant ladder", ladder_table(results)),
         "## Run health",
         _table(*tables.health_table(results)),
+        *_evidence(results),
     ]
     if results.gates:
         gates = ((gate.gate, gate.outcome, gate.detail) for gate in results.gates)
         parts += ["## Gates", _table(("Gate", "Outcome", "Detail"), gates)]
     parts += ["## How to repeat", _code(command(results))]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _evidence(results: Results) -> list[str]:
+    """Return what was asked beside the samples; nothing where nothing was."""
+    found = [f"* **{kind}** {_text(sentence)}" for kind, sentence in evidence.findings(results)]
+    parts = [
+        *(["### Parity probes", "\n".join(found)] if found else []),
+        *_titled("### Agreement on given words", evidence.agreement_table(results)),
+        *_titled("### Vision controls", evidence.control_table(results)),
+        *_titled("### Batch audit", evidence.audit_table(results)),
+    ]
+    return ["## Behind the checks", *parts] if parts else []
+
+
+def _titled(heading: str, table: tables.Table) -> list[str]:
+    """Return a heading with its table, or nothing for an empty one."""
+    return [heading, _table(*table)] if table[1] else []
 
 
 def _verdicts(results: Results) -> list[str]:
@@ -58,12 +86,33 @@ def _verdicts(results: Results) -> list[str]:
 
 
 def _scores(results: Results) -> str:
-    grid = score_grid(results)
+    grid = score_grid(results, beside_scores(results))
     if not grid.rows or not grid.columns:
         return "No arm of this run has a track yet."
     heads = ("Arm", *(_head(column) for column in grid.columns), "Samples/min", "Peak memory")
     rows = ((row.arm, *(_cell(cell) for cell in row.cells), row.speed, row.memory) for row in grid.rows)
-    return _table(heads, rows)
+    return _table(heads, [*rows, *_beside(results, grid)])
+
+
+def _beside(results: Results, grid: Grid) -> list[tuple[str, ...]]:
+    """Return the rows below the arms: what others published, and what a constant answer scores."""
+    published, floors = references(results), constant.floors(results)
+    rows: list[tuple[str, ...]] = []
+    tracks = [column.track for column in grid.columns]
+    if published:
+        texts = (
+            f"{p.shown} ({p.model}, {p.metric}, {p.date})" if (p := published.get(t)) else "none found" for t in tracks
+        )
+        rows.append(("Published", *texts, "", ""))
+    if floors:
+        said = (
+            f"{numbers.score(f.found.value, f.found.n)} (always {constant.said(f.output)})"
+            if (f := floors.get(t))
+            else "none tried"
+            for t in tracks
+        )
+        rows.append(("Constant answer", *said, "", ""))
+    return rows
 
 
 def _head(column: Column) -> str:
@@ -72,13 +121,13 @@ def _head(column: Column) -> str:
 
 def _cell(cell: Cell) -> str:
     value = cell.void or f"{cell.value} ({cell.interval})"
-    return "; ".join((value, *(flag.text for flag in cell.flags)))
+    return "; ".join((value, *(["highest"] if cell.is_highest else []), *(flag.text for flag in cell.flags)))
 
 
 def _published(results: Results) -> list[str]:
     if not results.reproductions:
         return []
-    return ["## Published numbers", _table(*reproduction.table(results.reproductions))]
+    return ["### Published numbers of these models", _table(*reproduction.table(results.reproductions))]
 
 
 def _groups(results: Results) -> list[str]:

@@ -6,7 +6,10 @@ from typing import Any
 import msgspec
 
 from bakeoff.report.reading import Arm, Run
+from bakeoff.validity.audit import Audit
+from bakeoff.validity.controls import Controls
 from bakeoff.validity.probes import Probe
+from bakeoff.validity.retold import RetoldArm
 
 
 def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
@@ -19,6 +22,9 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
     names = [name for run in runs for name in run.arms]
     arms: dict[str, Arm] = {}
     probes: dict[str, Probe] = {}
+    audits: dict[str, Audit] = {}
+    controls: dict[str, Controls] = {}
+    retold: dict[str, RetoldArm] = {}
     for run in runs:
         for name, arm in run.arms.items():
             known = wanted = name if names.count(name) == 1 else f"{name}@{run.name}"
@@ -28,6 +34,12 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
             arms[known] = msgspec.structs.replace(arm, name=known)
             if name in run.probes:
                 probes[known] = msgspec.structs.replace(run.probes[name], arm=known)
+            if name in run.audits:
+                audits[known] = msgspec.structs.replace(run.audits[name], arm=known)
+            if name in run.controls:
+                controls[known] = msgspec.structs.replace(run.controls[name], arm=known)
+            if name in run.retold:
+                retold[known] = msgspec.structs.replace(run.retold[name], arm=known)
     first = runs[0].manifest
     margin = {} if margin_pp is None else {"margin": margin_pp}
     manifest = msgspec.structs.replace(
@@ -38,7 +50,16 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
         options={**first.options, **margin},
         environment=_shared([run.manifest.environment for run in runs]),
     )
-    return Run(name=manifest.run, manifest=manifest, arms=arms, gates=(), probes=probes)
+    return Run(
+        name=manifest.run,
+        manifest=manifest,
+        arms=arms,
+        gates=(),
+        probes=probes,
+        audits=audits,
+        controls=controls,
+        retold=retold,
+    )
 
 
 def _shared(environments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

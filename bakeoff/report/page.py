@@ -7,7 +7,6 @@ Every text goes through `visible` and is escaped; no template formats a number.
 import base64
 import hashlib
 import itertools
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,33 +15,29 @@ import markupsafe
 
 from bakeoff.report import flips, numbers, tables, verdicts
 from bakeoff.report.arms import marks, runtime
-from bakeoff.report.charts import Scatter, scatter, score_range
 from bakeoff.report.checks import LABELS, named_checks
-from bakeoff.report.comparing import shown_metric
 from bakeoff.report.grid import ordered_arms, score_grid, tracks_of
+from bakeoff.report.heading import badge, command, meta, title
 from bakeoff.report.reading import Run
-from bakeoff.report.results import Badge, CheckState, Results
+from bakeoff.report.results import CheckState, Results
 from bakeoff.report.samples import Wrong
+from bakeoff.report.sections import beside_scores, sections
 from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
-_LEAST_FOR_SCATTER = 3
 _FIRST_CARDS = 8
+_STYLES = ("style.css", "plots.css")
 _STATES: dict[CheckState, tuple[str, str]] = {
     "same": ("✓", "same"),
     "differs": ("≠", "differs"),
     "not checked": ("–", "unknown"),
 }
-_BADGES: dict[Badge, tuple[str, str]] = {
-    "comparable": ("✓", "Comparable"),
-    "differs": ("≠", "Comparable"),
-    "not comparable": ("✕", "Not comparable"),
-}
 
 
 def render_page(run: Run, results: Results, wrong: Wrong) -> str:
     """Return the page."""
-    style, script = ((_TEMPLATES / name).read_text("utf-8") for name in ("style.css", "theme.js"))
+    style = "".join((_TEMPLATES / name).read_text("utf-8") for name in _STYLES)
+    script = (_TEMPLATES / "theme.js").read_text("utf-8")
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -81,8 +76,8 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
     return {
         "results": results,
         "title": title(results),
-        "meta": _meta(run, results),
-        "badge": _badge(results),
+        "meta": meta(run, results),
+        "badge": badge(results),
         "checks": [
             {
                 "label": LABELS[name],
@@ -106,10 +101,10 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         ],
         "more_verdicts": numbers.count(len(results.comparisons) - len(verdicts.leading(results.comparisons))),
         "has_more_verdicts": len(results.comparisons) > verdicts.MOST_LEADING,
-        "grid": score_grid(results),
+        "grid": score_grid(results, beside_scores(results)),
+        **sections(results),
         "gates": results.gates,
         "time": tables.time_table(results),
-        "scatters": _scatters(results, mark_of),
         "flips": flips.flip_table(results),
         "flip_slices": flips.flip_slices(results),
         "flip_meanings": flips.explained(flips.flip_table(results)),
@@ -175,63 +170,3 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
 
 def _by_track(found: tuple[tables.GroupTable, ...]) -> list[tuple[str, list[tables.GroupTable]]]:
     return [(name, list(of_track)) for name, of_track in itertools.groupby(found, key=lambda table: table.title)]
-
-
-def title(results: Results) -> str:
-    """Return what was run, as a heading."""
-    arms, tracks = list(results.arms), [found[0].title for found in tracks_of(results).values()]
-    who = " and ".join(arms) if 1 <= len(arms) <= 2 else f"{numbers.count(len(arms))} arms"  # noqa: PLR2004 -- a pair
-    where = tracks[0] if len(tracks) == 1 else f"{numbers.count(len(tracks))} tracks"
-    return f"{who} on {where}"
-
-
-def command(results: Results) -> str:
-    """Return the command line that ran this."""
-    argv = results.argv
-    if not argv:
-        return "not recorded"
-    is_program = Path(argv[0]).name in {"pytest", "py.test", "__main__.py"}
-    return shlex.join(("uv", "run", "pytest", *argv[is_program:]))
-
-
-def _meta(run: Run, results: Results) -> tuple[str, ...]:
-    found = results.environment
-    named = {"processor": "", "machine": "", "system": "", "os": "", "python": "Python "}
-    machine = [f"{before}{text}" for name, before in named.items() if isinstance(text := found.get(name), str)]
-    if isinstance(memory := found.get("memory_bytes"), int):
-        machine.insert(1, numbers.memory(memory))
-    return (numbers.instant(results.created), *machine, f"margin ±{numbers.points(run.margin_pp)} pp")
-
-
-def _badge(results: Results) -> dict[str, Any]:
-    badge = results.validity.badge
-    symbol, text = _BADGES[badge]
-    if len(results.arms) < 2:  # noqa: PLR2004 -- a pair
-        symbol, text = "–", "Nothing to compare"
-    elif badge == "differs":
-        required = [check.state for check in named_checks(results.validity).values() if check.required]
-        found, unknown = required.count("differs"), required.count("not checked")
-        parts = [f"{found} {'difference' if found == 1 else 'differences'}"] if found else []
-        parts += [f"{unknown} {'check' if unknown == 1 else 'checks'} not made"] if unknown else []
-        text = f"{text}, {' and '.join(parts)}"
-    return {"symbol": symbol, "text": text, "kind": badge.replace(" ", "-"), "reasons": results.validity.reasons}
-
-
-def _scatters(results: Results, mark_of: dict[str, str]) -> list[tuple[str, str, tuple[Scatter, Scatter]]]:
-    """Return title, metric and the wide and the narrow drawing of each track with enough arms to draw."""
-    found: list[tuple[str, str, tuple[Scatter, Scatter]]] = []
-    for track, tracks in tracks_of(results).items():
-        metric = shown_metric(tracks) or ""
-        arms = [
-            (mark_of[arm.backend], name, arm.samples_per_s, score)
-            for name, arm in ordered_arms(results).items()
-            if arm.samples_per_s
-            and track in arm.tracks
-            and (score := arm.tracks[track].metrics.get(metric))
-            and score.value is not None
-            and score.ci95
-        ]
-        domain = score_range(score for _, _, _, score in arms)
-        if len(arms) >= _LEAST_FOR_SCATTER and domain:
-            found.append((tracks[0].title, metric, (scatter(arms, 700, 340, domain), scatter(arms, 344, 340, domain))))
-    return found

@@ -10,7 +10,7 @@ from bakeoff.journal import JournalContent
 from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
-from bakeoff.tracks import TRACKS, samples_of
+from bakeoff.tracks import TRACKS, Protocol, samples_of
 from bakeoff.validity.audit import Audit, read_audits
 from bakeoff.validity.controls import Controls, read_controls
 from bakeoff.validity.probes import Probe, read_probes
@@ -99,17 +99,22 @@ def read_run(run: RunDirectory) -> Run:
 
 def prepared_samples(run: Run, track: str) -> Mapping[str, Sample]:
     """Return the samples of a track by id, as the run asked them; none when it is not known or not prepared here."""
-    known, manifest = TRACKS.get(track), run.manifest.tracks.get(track)
+    known = TRACKS.get(track)
     if known is None:
         return {}
-    try:
-        protocol = known.protocol(manifest.protocol) if manifest else None
-    except KeyError:  # of another version, which may have asked the same samples
-        protocol = None
-    try:
-        return {sample.id: sample for sample in samples_of(known, protocol)}
+    try:  # a protocol of another version may have asked the same samples
+        return {sample.id: sample for sample in samples_of(known, asked_protocol(run, track))}
     except DataMissing:
         return {}
+
+
+def asked_protocol(run: Run, track: str) -> Protocol | None:
+    """Return the protocol that a track was asked by; None when this version knows no such track or protocol."""
+    known, manifest = TRACKS.get(track), run.manifest.tracks.get(track)
+    try:
+        return known.protocol(manifest.protocol) if known and manifest else None
+    except KeyError:
+        return None
 
 
 def _arm(

@@ -268,7 +268,10 @@ class GateResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Results(msgspec.Struct, frozen=True, kw_only=True):
-    """`results.json`. `headline` is the first sentence of terminal, page and Markdown alike."""
+    """`results.json`. `headline` is the first sentence of terminal, page and Markdown alike.
+
+    `baselines` are the metrics of answers that need no model: track, constant output, metric.
+    """
 
     schema: int
     run: str
@@ -283,3 +286,4 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     validity: Validity
     gates: tuple[GateResult, ...]
     reproductions: tuple[Reproduction, ...] = ()
+    baselines: dict[str, dict[str, dict[str, MetricResult]]] = {}

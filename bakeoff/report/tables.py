@@ -198,7 +198,7 @@ def time_table(results: Results) -> Table:
 
 def health_table(results: Results) -> Table:
     """Return what went wrong or unread, by arm and track."""
-    head = ("Arm", "Track", "Selected", "Answered", "Cut off", "Unparsed", "Errors", "Retried")
+    head = ("Arm", "Track", "Selected", "Answered", "Cut off", "If wrong / right", "Unparsed", "Errors", "Retried")
     rows = tuple(
         (
             name,
@@ -206,14 +206,23 @@ def health_table(results: Results) -> Table:
             numbers.count(track.selected),
             numbers.count(track.n),
             numbers.count(track.truncated),
+            _bounds(results, name, key),
             numbers.count(track.unparsed),
             numbers.count(track.errors),
             numbers.count(track.retried),
         )
         for name, arm in ordered_arms(results).items()
-        for track in arm.tracks.values()
+        for key, track in arm.tracks.items()
     )
     return head, rows
+
+
+def _bounds(results: Results, arm: str, track: str) -> str:
+    """Return the mean score if every answer that was cut off were wrong and if every one were right."""
+    found = results.validity.truncation.arms.get(arm, {}).get(track)
+    if found is None or not found.truncated:
+        return numbers.NO_DATA
+    return f"{numbers.score(found.worst, found.n)} / {numbers.score(found.best, found.n)}"
 
 
 def error_list(run: Run) -> tuple[tuple[Errors, ...], int]:
@@ -249,8 +258,13 @@ def _flat(values: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
         if isinstance(value, dict) and value:
             yield from _flat(value, f"{prefix}{name}.")
         else:
-            is_size = name.endswith("_bytes") and isinstance(value, int)
-            yield f"{prefix}{name}", numbers.memory(value) if is_size else _plain(value)
+            yield f"{prefix}{name}", _told(name, value)
+
+
+def _told(name: str, value: Any) -> str:
+    if isinstance(value, int) and name.endswith("_bytes"):
+        return numbers.memory(value)
+    return numbers.count(value) if isinstance(value, int) and name == "parameters" else _plain(value)
 
 
 def _plain(value: Any) -> str:

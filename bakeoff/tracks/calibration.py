@@ -53,4 +53,5 @@ TRACK = Track(
     metrics=metrics,
     macro="family",
     folder=tiny_dir,
+    constants=("A", "B", "1", "[0, 0, 1000, 1000]"),
 )

@@ -11,7 +11,10 @@ from bakeoff.records import Record, Sample
 from bakeoff.report.merging import merge_runs
 from bakeoff.report.reading import read_run
 from bakeoff.runs import RunDirectory
+from bakeoff.validity.audit import Audit, write_audit
+from bakeoff.validity.controls import Controls, TrackControl, write_controls
 from bakeoff.validity.probes import Probe, write_probe
+from bakeoff.validity.retold import RetoldArm, write_retold
 from tests_unit.commands.conftest import Cli
 from tests_unit.report.synthetic import FINGERPRINT, TRACK, RunMaker
 
@@ -121,3 +124,18 @@ def test_a_run_is_not_overwritten_with_the_reports(cli: Cli, two: Two) -> None:
     first, second = two()
     done = cli("compare", first, second, "-o", second)
     assert isinstance(done.exception, UsageProblem)
+
+
+def test_audits_controls_and_second_looks_stay_with_their_arms_across_runs(two: Two) -> None:
+    paths = two("one")
+    for path, flips in zip(paths, (0, 9), strict=True):
+        write_audit(RunDirectory(path), Audit(arm="one", n=24, concurrency=4, flips=flips))
+        found = TrackControl(n=24, score=0.8, controls={}, unmoved={}, lift=flips / 24, error=0.01)
+        write_controls(RunDirectory(path), Controls(arm="one", tracks={TRACK: found}))
+        write_retold(RunDirectory(path), RetoldArm(arm="one", answers={}))
+    merged = merge_runs([read_run(RunDirectory(path)) for path in paths])
+    assert {arm: audit.flips for arm, audit in merged.audits.items()} == {"one@first": 0, "one@second": 9}
+    assert {arm: audit.arm for arm, audit in merged.audits.items()} == {name: name for name in merged.arms}
+    assert merged.controls["one@second"].tracks[TRACK].lift == 9 / 24
+    assert merged.controls["one@first"].arm == "one@first"
+    assert {arm: retold.arm for arm, retold in merged.retold.items()} == {name: name for name in merged.arms}

@@ -129,6 +129,20 @@ def test_html_shows_score_answer_and_image_escaped(bench: Bench, script: Script,
     assert "data:image/png;base64" not in page.partition("<body")[2]
 
 
+def test_html_opens_with_what_came_out_and_links_the_report(
+    bench: Bench, script: Script, mode: tuple[str, ...]
+) -> None:
+    run = bench("--model", script(), "--limit", "5", "--html", "page/r.html", "--run-dir", "reports/x<y", *mode)
+    assert run.code == 0
+    page = (run.folder / "page" / "r.html").read_text("utf-8")
+    above = page.partition('id="results-table"')[0]
+    assert "x&lt;y: finished" in above
+    assert "badge: " in above
+    assert "Calibration" in above
+    assert 'href="../reports/x&lt;y/report.html"' in above
+    assert "x<y" not in page.partition("<body")[2].partition("data-jsonblob")[0]
+
+
 def test_an_html_page_grows_by_little_with_every_sample(bench: Bench, script: Script) -> None:
     everything = [sample.id for sample in calibration()]
     run = bench("--model", script(wrong=everything), "--html", "r.html")

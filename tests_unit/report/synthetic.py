@@ -79,7 +79,11 @@ def draw_samples(folder: Path, images: int = 40) -> tuple[Sample, ...]:
 @pytest.fixture
 def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Sample, ...]:
     """The samples of a track `toy` that this version knows: 40 images, three questions each."""
-    folder = tmp_path / "data" / TRACK
+    return add_toy_track(tmp_path / "data" / TRACK, monkeypatch)
+
+
+def add_toy_track(folder: Path, patch: pytest.MonkeyPatch) -> tuple[Sample, ...]:
+    """Make the track `toy` known, with its data in `folder`, and return its samples."""
     drawn = draw_samples(folder)
     track = Track(
         name=TRACK,
@@ -96,7 +100,7 @@ def samples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Sample, ..
         macro="family",
         folder=lambda: folder,
     )
-    monkeypatch.setitem(TRACKS, TRACK, track)
+    patch.setitem(TRACKS, TRACK, track)
     return drawn
 
 
@@ -192,6 +196,12 @@ class RunMaker:
                     journal.append(to_line(line))
         return self
 
+    def describe(self, name: str, **identity: Any) -> "RunMaker":
+        """Add to the identity of an arm."""
+        arm = self._arms[name]
+        self._arms[name] = msgspec.structs.replace(arm, identity={**arm.identity, **identity})
+        return self
+
     def write(self, **options: Any) -> RunDirectory:
         """Write manifest and selection and return the run."""
         self.run.write_manifest(
@@ -229,6 +239,11 @@ def maker(tmp_path: Path, samples: tuple[Sample, ...]) -> RunMaker:
 @pytest.fixture
 def answered(samples: tuple[Sample, ...]) -> Callable[..., list[Record]]:
     """Make one record per sample, wrong where `wrong(position)`."""
+    return answers_to(samples)
+
+
+def answers_to(samples: tuple[Sample, ...]) -> Callable[..., list[Record]]:
+    """Return what makes one record per sample, wrong where `wrong(position)`."""
 
     def make(wrong: Callable[[int], bool] = lambda _: False, **changes: Any) -> list[Record]:
         return [

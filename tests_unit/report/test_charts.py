@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from bakeoff.report.charts import forest_axis, forest_strip, scatter, score_range, strip
+from bakeoff.report.charts import forest_axis, forest_strip, score_range, strip
 from bakeoff.report.results import Comparison, MetricResult
 from bakeoff.report.verdicts import read_verdict
 
@@ -86,26 +86,12 @@ def test_strips_share_the_range_of_the_track_and_noise_is_not_blown_up() -> None
     assert score_range([_metric(0.5, 0.3, 0.7, n=29)]) is None
 
 
-@given(
-    arms=st.lists(st.tuples(st.floats(0.01, 50.0), st.floats(0.05, 0.95), st.integers(4, 24)), min_size=3, max_size=12),
-    width=st.sampled_from([700, 344]),
-)
-def test_scatter_labels_touch_neither_marks_nor_whiskers_nor_each_other(
-    arms: list[tuple[float, float, int]], width: int
-) -> None:
-    scored = [("mlx", "x" * length, rate, _metric(value, value - 0.04, value + 0.04)) for rate, value, length in arms]
-    domain = score_range(metric for _, _, _, metric in scored)
-    assert domain is not None
-    drawn = scatter(scored, width, 340, domain)
-    boxes = [
-        (float(d.label_x) - (len(d.name) * 7 if d.anchor == "end" else 0), float(d.label_y) - 10, len(d.name) * 7, 12)
-        for d in drawn.dots
-        if d.label_x is not None and d.label_y is not None
-    ]
-    for position, (x, y, w, h) in enumerate(boxes):
-        for other_x, other_y, other_w, other_h in boxes[:position]:
-            assert x >= other_x + other_w or other_x >= x + w or y >= other_y + other_h or other_y >= y + h
-        for dot in drawn.dots:
-            at, low, high = float(dot.x), float(dot.low), float(dot.high)
-            assert not (x < at < x + w and y < low and high < y + h)
-    assert len(boxes) + len(drawn.unplaced) == len(arms)
+def test_a_published_value_widens_the_range_only_when_it_is_near() -> None:
+    scores = [_metric(0.8, 0.773, 0.817)]
+    assert score_range(scores, 0.84) == (76, 85)
+    assert score_range(scores, 0.2) == score_range(scores)
+    near, far = strip(scores[0], (76, 85), 0.84), strip(scores[0], (76, 83), 0.2)
+    assert near is not None
+    assert near.published == "88.89%"
+    assert far is not None
+    assert far.published is None

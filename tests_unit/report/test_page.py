@@ -13,9 +13,18 @@ import pytest
 
 from bakeoff.records import Record, Session
 from bakeoff.report import build
-from tests_unit.report.synthetic import RunMaker, failed
+from bakeoff.tracks import TRACKS, Published
+from bakeoff.tracks.calibration import scorer_of
+from bakeoff.tracks.track import Protocol, images_then_text
+from bakeoff.validity.audit import Audit, write_audit
+from bakeoff.validity.controls import CONTROLS, Controls, TrackControl, write_controls
+from bakeoff.validity.probes import ClassAgreement, Probe, write_probe
+from tests_unit.report.synthetic import TRACK, RunMaker, add_toy_track, answers_to, failed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+Axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe is not installed").Axe
+
+HOSTILE = "`|<b><i>x</i></b><img src=x onerror=stolen=1><script>stolen=1</script>\x00\u202e"
 
 Answered = Callable[..., list[Record]]
 WIDTHS = (320, 390, 700, 861, 1024, 1400)
@@ -66,9 +75,25 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-@pytest.fixture
-def page_path(maker: RunMaker, answered: Answered) -> Path:
-    """Six arms with every awkward state: partial, cut off, errors, no journal, a name without a break."""
+@pytest.fixture(scope="module")
+def page_path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Six arms with every awkward state: partial, cut off, errors, no journal, a name without a break.
+
+    With a ladder of bits, a published value, a constant answer, controls, an audit and agreements.
+    """
+    folder = tmp_path_factory.mktemp("page")
+    with pytest.MonkeyPatch.context() as patch:
+        samples = add_toy_track(folder / "data", patch)
+        yield _build(RunMaker(folder / "reports" / "run", samples), answers_to(samples), patch)
+
+
+def _build(maker: RunMaker, answered: Answered, patch: pytest.MonkeyPatch) -> Path:
+    protocol = Protocol(name="default", render=images_then_text, max_tokens=64, scorer=scorer_of)
+    value = Published(
+        metric="accuracy", value=0.8, model="Toy-3B", protocol="not published", source="s", date="2026-08-17"
+    )
+    track = msgspec.structs.replace(TRACKS[TRACK], protocols=(protocol,), constants=(HOSTILE,), published=(value,))
+    patch.setitem(TRACKS, TRACK, track)
     start = Session(event="start", at="2026-11-30T08:59:00+00:00", loaded_s=2.5)
     cut = [msgspec.structs.replace(r, status="truncated") if i < 6 else r for i, r in enumerate(answered())]
     maker.arm("tiny-bf16", [start, *answered(lambda i: i % 6 == 0)])
@@ -77,10 +102,41 @@ def page_path(maker: RunMaker, answered: Answered) -> Path:
     maker.arm("AnArmNameWithoutAnyPlaceToBreakTheLine" * 2, cut, backend="gguf")
     maker.arm("coreai", [*answered()[:50], *(failed(s, "x" * 300) for s in maker.samples[50:60])], backend="coreai")
     maker.arm("server", None, backend="openai")
+    for arm, bits in (("tiny-bf16", 16.0), ("tiny-4bit", 4.5)):
+        maker.describe(arm, bits_per_weight=bits, parameters=3_000_000_000)
     run = maker.write(margin=2.0, temperature=-1)
-    (run.path / "gates.json").write_text('[{"gate": "--max-errors 0", "outcome": "fail", "detail": "10 errors"}]')
+    control = TrackControl(
+        n=24,
+        score=0.8,
+        controls=dict.fromkeys(CONTROLS, 0.2),
+        unmoved=dict.fromkeys(CONTROLS, 0.1),
+        lift=0.6,
+        error=0.1,
+    )
+    write_controls(run, Controls(arm="tiny-bf16", tracks={TRACK: control}))
+    write_audit(run, Audit(arm="tiny-bf16", n=24, concurrency=4, flips=1, flipped=(HOSTILE,)))
+    seen = ClassAgreement(
+        size="tiled, odd ratio", continuations=4, tokens=40, same_top=39, tops=40, delta=0.2, worst=0.3, kl=0.01
+    )
+    write_probe(
+        run, Probe(arm="tiny-bf16", model="m", backend="mlx", agreements={"reference": (seen,), HOSTILE: (seen,)})
+    )
+    (run.path / "gates.json").write_text(
+        '[{"gate": "--max-errors 0", "outcome": "fail", "detail": "10 errors"}, '
+        '{"gate": "--max-truncated 1", "outcome": "pass", "detail": "none"}]'
+    )
     build(run)
     return run.path / "report.html"
+
+
+def _serious(page: Any) -> list[tuple[str, str]]:
+    """What axe-core calls serious or critical: the rule and the first element that breaks it.
+
+    Contrast is left to `CONTRAST`, which looks at every text and takes a hundredth of the time.
+    """
+    options = {"resultTypes": ["violations"], "rules": {"color-contrast": {"enabled": False}}}
+    found = Axe().run(page, options=options).response["violations"]
+    return [(v["id"], v["nodes"][0]["html"]) for v in found if v["impact"] in {"serious", "critical"}]
 
 
 def _open(browser: Any, path: Path, *, width: int = 1400, scheme: str = "light", scripts: bool = True) -> Any:
@@ -122,6 +178,44 @@ def test_all_text_can_be_read(browser: Any, page_path: Path, width: int, scheme:
     count, bad = page.evaluate(CONTRAST)
     assert count > 200
     assert bad == []
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1400, "light")])
+def test_axe_finds_no_serious_fault(browser: Any, page_path: Path, width: int, scheme: str) -> None:
+    page = _open(browser, page_path, width=width, scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(fold => fold.open = true)")
+    assert _serious(page) == []
+    page.evaluate("document.querySelector('h1').insertAdjacentHTML('afterend', '<img src=\"data:,\">')")
+    assert [rule for rule, _ in _serious(page)] == ["image-alt"]  # the check can fail
+    page.close()
+
+
+@pytest.mark.browser
+def test_page_shows_one_drawing_of_each_kind_for_the_width_and_all_of_it_in_print(
+    browser: Any, page_path: Path
+) -> None:
+    for width, kind in ((1400, "broad"), (390, "slim")):
+        page = _open(browser, page_path, width=width)
+        shown = [kind for kind in ("broad", "slim") if page.locator(f"svg.plot.{kind}").first.is_visible()]
+        assert shown == [kind]
+        assert page.locator(f"svg.plot.{kind}").count() == 2
+        page.close()
+    page = _open(browser, page_path)
+    page.emulate_media(media="print", color_scheme="dark")
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.locator("svg.plot.broad").first.is_visible()
+    page.close()
+
+
+@pytest.mark.browser
+def test_text_of_models_and_names_stays_text(browser: Any, page_path: Path) -> None:
+    page = _open(browser, page_path)
+    assert page.evaluate("window.stolen") is None
+    assert page.locator("section img, section b i").count() == 0
+    assert HOSTILE[:24] in page.inner_text("#scores")
+    assert HOSTILE[:24] in page.inner_text("#evidence")
     page.close()
 
 
@@ -175,6 +269,15 @@ def test_page_has_its_policy_landmarks_and_headings_in_order(page_path: Path) ->
     assert not re.search(r'(?:src|href)="(?!#|data:)', page)
     ids = re.findall(r'\sid="([^"]+)"', page)
     assert len(ids) == len(set(ids))
+
+
+def test_gates_that_do_not_hold_are_in_sight_and_the_others_folded(page_path: Path) -> None:
+    page = page_path.read_text("utf-8")
+    gates = page[page.index("<h3>Gates</h3>") : page.index('<section id="scores"')]
+    in_sight, _, folded = gates.partition("<summary>1 of 2 hold</summary>")
+    assert "--max-errors 0" in in_sight
+    assert "--max-truncated 1" in folded
+    assert "--max-truncated 1" not in in_sight
 
 
 def test_page_prints_no_raw_number(page_path: Path) -> None:
