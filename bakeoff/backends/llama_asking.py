@@ -12,6 +12,7 @@ from bakeoff.backends.llama_slots import Job, Slot
 from bakeoff.backends.llama_start import Manner
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow
 from bakeoff.records import Output, Prompt
+from bakeoff.text import thought
 from bakeoff.traces import IMAGE_PLACE, Token, Trace
 
 
@@ -58,12 +59,14 @@ class Asker:
             self._note(slot, job, primed=primer is not None, continues=continues, reaches=reaches)
         decode_s = float(timings.get("predicted_ms", 0.0)) / 1000
         prefill_s = (float(timings.get("prompt_ms", 0.0)) + _primed(primer, "prompt_ms")) / 1000
+        text = content_of(reply)
         return Output(
-            text=content_of(reply),
+            text=text,
             finish_reason=finish_reason(reply),
             prompt_tokens=prompt_tokens,
             image_tokens=image_tokens,
             completion_tokens=int(reply["tokens_predicted"]),
+            thinking_tokens=self._count(thought(text)),
             cached_tokens=cached if primer is None else int(_primed(primer, "cache_n")),
             queue_s=began - queued_at,
             ttft_s=ended - began - decode_s,
@@ -73,6 +76,11 @@ class Asker:
             peak_memory_bytes=self._peak_memory(),
             trace=self._trace(ready, reply, image_tokens) if prompt.top_logprobs else None,
         )
+
+    def _count(self, text: str) -> int:
+        """Return how many tokens a text is; no request is made for none."""
+        body = {"content": text, "add_special": False, "parse_special": True}
+        return len(self._client.post("/tokenize", body)["tokens"]) if text else 0
 
     def force(self, prompt: Prompt, tokens: tuple[int, ...], slot: Slot, job: Job) -> Trace:
         """Return how likely given tokens are after a prompt."""

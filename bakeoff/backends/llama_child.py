@@ -88,7 +88,9 @@ def main() -> None:
         del server
     else:
         environment = {**UNLESS_SET, **os.environ}
-        sys.exit(subprocess.call(launch.command(), stdin=subprocess.DEVNULL, env=environment))
+        code = subprocess.call(launch.command(), stdin=subprocess.DEVNULL, env=environment)
+        # Not sys.exit: the thread that reads standard input would make the interpreter abort with a code of its own.
+        os._exit(code if code >= 0 else 128 - code)
 
 
 if __name__ == "__main__":

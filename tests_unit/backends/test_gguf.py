@@ -139,6 +139,18 @@ def test_weights_that_cannot_be_loaded_are_told_with_the_log(tmp_path: Path, set
         open_backend(resolve(f"{broken},mmproj={resolve('tiny-gguf-q8').projector}"), settings())
 
 
+@pytest.mark.parametrize(("end", "code"), [("exit 3", 3), ("kill -ILL $$", 132)])
+def test_a_program_that_ends_at_start_is_told_with_its_own_code_and_words(
+    tmp_path: Path, settings: Make, end: str, code: int
+) -> None:
+    program = tmp_path / "llama-server"
+    program.write_text(f"#!/bin/sh\necho this processor cannot do that >&2\n{end}\n", "utf-8")
+    program.chmod(0o755)
+    with pytest.raises(BackendDied, match=rf"(?s)ended at start with code {code}\b.*this processor cannot") as told:
+        open_backend(resolve("tiny-gguf-q8"), settings(llama_server=str(program)))
+    assert "Fatal Python error" not in str(told.value)
+
+
 def test_a_port_that_somebody_else_serves_is_not_taken_for_ours(backend: GgufBackend, tmp_path: Path) -> None:
     port = int(backend.url.rpartition(":")[2])
     other = resolve("tiny-gguf-q4").weights
