@@ -71,12 +71,19 @@ class Row:
         self._first_at = time.perf_counter()
 
     def take(self, token: int, finish_reason: str | None, *, step_s: float) -> None:
-        """Add a token that came out of a step of `step_s` seconds; a stop token counts and says nothing."""
+        """Add a token that came out of a step of `step_s` seconds; a stop token counts and says nothing.
+
+        Raises:
+            BackendError: when the tokenizer has no such token.
+        """
         if self._count:  # the first token was there before the first step
             self.decode_s += step_s
         self._count += 1
         if finish_reason != "stop":
-            self._detokenizer.add_token(token, skip_special_token_ids=[])
+            try:
+                self._detokenizer.add_token(token, skip_special_token_ids=[])
+            except IndexError as error:
+                raise BackendError(f"the model gave token {token}, which its tokenizer does not have") from error
             self._pieces.append(self._detokenizer.last_segment)
         if finish_reason is not None:
             self._detokenizer.finalize()

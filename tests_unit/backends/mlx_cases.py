@@ -31,6 +31,11 @@ def opened(settings: Settings, model: str = "tiny-bf16") -> Iterator[MlxBackend]
         backend.close()
 
 
+def small_images(backend: MlxBackend) -> None:
+    """Let small pictures be few patches, which makes hundreds of samples affordable."""
+    backend._processor.image_processor.min_image_tokens = 16
+
+
 def traced(prompt: Prompt, candidates: int = 3) -> Prompt:
     """The same prompt, with log-probabilities asked for."""
     return msgspec.structs.replace(prompt, top_logprobs=candidates)
@@ -81,7 +86,7 @@ def stored(path: Path) -> Image:
 
 
 def many_questions(folder: Path, images: int) -> list[Prompt]:
-    """Five questions on each of `images` pictures; some on two, some with a system prompt, some on none; mixed budgets."""
+    """Five questions on each picture: some on two pictures or none, some with a system prompt, of mixed budgets."""
     pictures = [drawn_image(folder, n, size=((64, 64), (96, 64), (64, 128))[n % 3]) for n in range(images)]
     prompts = []
     for n, question in itertools.product(range(images), range(len(QUESTIONS))):

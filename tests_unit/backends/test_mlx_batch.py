@@ -1,0 +1,174 @@
+"""Rows of one batch do not touch each other: end, error, cancellation, counts and times are each one's own."""
+
+from collections import Counter
+from concurrent.futures import CancelledError
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from bakeoff.errors import BackendDied, BackendError
+from bakeoff.records import Output, Prompt, Sampling
+from bakeoff.validity.sameness import ask, compare
+from tests_unit.backends.mlx_cases import QUESTIONS, Make, asked, by_id, drawn_image, opened, traced
+
+pytestmark = pytest.mark.real_runtime
+
+
+def texts(count: int, *, max_tokens: int = 12) -> list[Prompt]:
+    return [asked(f"text {n}", f"{QUESTIONS[n % 5]} {n}", max_tokens=max_tokens) for n in range(count)]
+
+
+def test_each_row_ends_at_its_own_budget_or_stop(settings: Make) -> None:
+    prompts = [asked(str(n), QUESTIONS[n % 5], max_tokens=n) for n in (1, 2, 5, 9, 40)]
+    with opened(settings()) as backend:
+        found = [backend.submit(prompt) for prompt in prompts]
+        outputs = [future.result() for future in found]
+    for prompt, output in zip(prompts, outputs, strict=True):
+        assert output.completion_tokens is not None
+        if output.finish_reason == "length":
+            assert output.completion_tokens == prompt.max_tokens
+        else:
+            assert output.completion_tokens <= prompt.max_tokens
+    assert {output.finish_reason for output in outputs} == {"length", "stop"}
+
+
+def test_a_row_enters_while_others_are_being_decoded(settings: Make) -> None:
+    """Two places and three prompts: the third takes the place of the short one and ends before the long one."""
+    order: list[str] = []
+    with opened(settings(concurrency=2)) as backend:
+        futures = {}
+        for name, budget in (("long", 60), ("short", 2), ("late", 2)):
+            futures[name] = backend.submit(asked(name, "hello", max_tokens=budget, seed=3, sampling=Sampling(top_k=0)))
+            futures[name].add_done_callback(partial(_note, order, name))
+        outputs = {name: future.result() for name, future in futures.items()}
+    assert (outputs["long"].completion_tokens or 0) > 4  # more than the short ones together
+    assert order == ["short", "late", "long"]
+
+
+def _note(order: list[str], name: str, _: object) -> None:
+    order.append(name)
+
+
+def test_a_token_beyond_the_tokenizer_is_the_error_of_its_row(settings: Make) -> None:
+    wild = Sampling(temperature=80.0, top_k=0)
+    calm = [traced(prompt) for prompt in texts(6)]
+    with opened(settings(concurrency=1)) as backend:
+        alone = ask(backend, by_id(calm), 1)
+        fates = [error_of(backend, asked("wild", "hello", max_tokens=20, seed=n, sampling=wild)) for n in range(3)]
+    bad = [asked(f"wild {n}", "hello", max_tokens=20, seed=n, sampling=wild) for n in range(3)]
+    mixed = [prompt for pair in zip(calm[:3], bad, strict=True) for prompt in pair] + calm[3:]
+    with opened(settings(concurrency=8)) as backend:
+        together = ask(backend, by_id(mixed), 9)
+    assert compare(alone, {prompt.sample_id: together[prompt.sample_id] for prompt in calm}).is_exact
+    errors = [found if isinstance(found := together[prompt.sample_id], BackendError) else None for prompt in bad]
+    assert [str(error) if error else None for error in errors] == fates
+    assert any("which its tokenizer does not have" in str(fate) for fate in fates)
+
+
+def error_of(backend: Any, prompt: Prompt) -> str | None:
+    try:
+        backend.submit(prompt).result()
+    except BackendError as error:
+        return str(error)
+    return None
+
+
+def test_a_row_that_breaks_the_batch_gets_the_error_alone(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    prompts = [traced(prompt) for prompt in texts(8)]
+    with opened(settings(concurrency=8)) as backend:
+        before = ask(backend, by_id(prompts), 9)
+        culprit, poison = only_this_one_says(before)
+        model_type = type(backend._model.language_model)
+        original = model_type.__call__
+
+        def poisoned(self: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+            if inputs.shape[1] == 1 and poison in np.asarray(inputs):
+                raise RuntimeError("the accelerator gave up")
+            return original(self, inputs, *args, **kwargs)
+
+        monkeypatch.setattr(model_type, "__call__", poisoned)
+        after = ask(backend, by_id(prompts), 9)
+        monkeypatch.undo()
+        assert isinstance(after[culprit], BackendError)
+        assert "the accelerator gave up" in str(after[culprit])
+        others = {name: output for name, output in before.items() if name != culprit}
+        assert compare(others, {name: after[name] for name in others}).is_exact
+        again = ask(backend, by_id(prompts), 9)
+    assert compare(before, again).is_exact
+
+
+def only_this_one_says(outputs: dict[str, Output | BackendError]) -> tuple[str, int]:
+    """A sample and a token inside its answer that no other answer has, nor any prompt ends with."""
+    said = {name: [token.id for token in output.trace.tokens] for name, output in outputs.items()}  # type: ignore[union-attr]  # all were answered
+    counts = Counter(token for tokens in said.values() for token in set(tokens))
+    for name, tokens in said.items():
+        for token in tokens[1:-2]:
+            if counts[token] == 1:
+                return name, token
+    pytest.fail("every token is said by several")
+
+
+def test_a_prompt_that_cannot_be_prepared_leaves_the_others_alone(settings: Make, tmp_path: Path) -> None:
+    good = drawn_image(tmp_path, 1)
+    broken = drawn_image(tmp_path, 2)
+    Path(broken.path).write_bytes(b"no image")
+    prompts = [asked("first", "what?", good), asked("broken", "what?", broken), asked("last", "where?", good)]
+    with opened(settings()) as backend:
+        found = ask(backend, by_id(prompts), 3)
+    assert isinstance(found["broken"], BackendError)
+    assert isinstance(found["first"], Output)
+    assert isinstance(found["last"], Output)
+
+
+def test_a_cancelled_prompt_is_not_answered(settings: Make) -> None:
+    with opened(settings(concurrency=1)) as backend:
+        futures = [backend.submit(prompt) for prompt in texts(8)]
+        futures[-1].cancel()
+        futures[-2].cancel()
+        assert all(future.result().text for future in futures[:-2])
+        for future in futures[-2:]:
+            with pytest.raises(CancelledError):
+                future.result()
+
+
+def test_closing_ends_the_answers_in_work(settings: Make) -> None:
+    endless = [
+        asked(str(n), "hello", max_tokens=100_000, seed=n, sampling=Sampling(temperature=1.0, repetition_penalty=9.0))
+        for n in range(12)
+    ]
+    with opened(settings(concurrency=4)) as backend:
+        futures = [backend.submit(prompt) for prompt in endless]
+        backend.submit(asked("quick", "hello", max_tokens=1))
+    assert all(future.done() for future in futures)
+    died = [future for future in futures if isinstance(future.exception(), BackendDied)]
+    assert len(died) >= len(futures) - 4
+    backend.close()
+    with pytest.raises(BackendDied):
+        backend.submit(endless[0]).result()
+
+
+def test_times_are_each_ones_own(settings: Make) -> None:
+    with opened(settings(concurrency=2)) as backend:
+        futures = [backend.submit(prompt) for prompt in texts(5, max_tokens=6)]
+        outputs = [future.result() for future in futures]
+    for output in outputs:
+        assert output.queue_s is not None
+        assert output.prefill_s is not None
+        assert output.ttft_s is not None
+        assert output.decode_s is not None
+        assert output.total_s is not None
+        assert 0 < output.prefill_s <= output.ttft_s
+        assert output.ttft_s + output.decode_s <= output.total_s + 1e-6  # what is left: steps that stood still
+    first, last = outputs[0], outputs[-1]
+    assert first.total_s is not None
+    assert last.queue_s is not None
+    assert last.queue_s > first.total_s - (first.ttft_s or 0)  # waited for the first to end, and that is no latency
+
+
+def test_an_answer_of_one_token_has_no_decoding(settings: Make) -> None:
+    with opened(settings()) as backend:
+        output = backend.submit(asked("one", "hello", max_tokens=1)).result()
+    assert (output.completion_tokens, output.decode_s) == (1, 0.0)
