@@ -15,6 +15,7 @@ from bakeoff.backends.mlx_reuse import Memory, last_logits, start
 from bakeoff.backends.mlx_rows import Row
 from bakeoff.backends.mlx_sampling import Draw, draw_of, processors_of
 from bakeoff.backends.mlx_trace import token_of
+from bakeoff.errors import BackendTimeout
 
 TIDY_STEPS = 50
 """Steps after which caches are evaluated and free memory is given back; mlx-vlm's own figure."""
@@ -27,12 +28,14 @@ class Batch:
         model: mlx-vlm's model.
         processor: its processor, for stop tokens.
         memory: image work that prompts share, or None to share none.
+        timeout_s: how old a row may become.
     """
 
-    def __init__(self, model: Any, processor: Any, memory: Memory | None) -> None:
+    def __init__(self, model: Any, processor: Any, memory: Memory | None, timeout_s: float) -> None:
         self._model = model
         self._stop = processor.tokenizer.stopping_criteria
         self._memory = memory
+        self._timeout_s = timeout_s
         self._uids = itertools.count()
         self._rows: dict[int, Row] = {}
         self._drawing = _Drawing()
@@ -127,6 +130,8 @@ class Batch:
             row.take(int(found.token), found.finish_reason, step_s=step_s)
         except Exception as error:  # noqa: BLE001 - such as a token that the tokenizer does not have: this row's alone
             row.error = error
+        if found.finish_reason is None and row.age_s > self._timeout_s:
+            row.error = BackendTimeout(f"no whole answer from mlx-vlm within {self._timeout_s:.0f} s")
         if found.finish_reason is None and row.error is None:
             return None
         del self._rows[found.uid], self._drawing.rows[found.uid]

@@ -91,6 +91,11 @@ class Row:
             self._finish_reason = finish_reason
             self._ended_at = time.perf_counter()
 
+    @property
+    def age_s(self) -> float:
+        """Seconds of work and waiting for others' steps so far."""
+        return self.job.prepare_s + time.perf_counter() - self._placed_at
+
     def output(self) -> Output:
         """Return the answer, without a trace."""
         prepare_s = self.job.prepare_s

@@ -29,15 +29,25 @@ class Worker:
         preparer: prepares a prompt again when the image work it counted on was dropped from `memory`.
         memory: image work that prompts share, or None to share none.
         rows: prompts decoded together at most.
+        timeout_s: how long an answer may take.
     """
 
-    def __init__(self, model: Any, processor: Any, preparer: Preparer, memory: Memory | None, *, rows: int) -> None:
+    def __init__(
+        self,
+        model: Any,
+        processor: Any,
+        preparer: Preparer,
+        memory: Memory | None,
+        *,
+        rows: int,
+        timeout_s: float,
+    ) -> None:
         self._model = model
         self._processor = processor
         self._preparer = preparer
         self._memory = memory
         self._rows = rows
-        self._batch = Batch(model, processor, memory)
+        self._batch = Batch(model, processor, memory, timeout_s)
 
     def work(self, jobs: Jobs, closed: threading.Event) -> None:
         """Answer `jobs` until None comes, which follows on `closed`; what is not answered by then fails.

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bakeoff.errors import BackendDied, BackendError
+from bakeoff.backends import mlx_reuse
+from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 from bakeoff.records import Output, Prompt, Sampling
 from bakeoff.validity.sameness import ask, compare
 from tests_unit.backends.mlx_cases import QUESTIONS, Make, asked, by_id, drawn_image, opened, traced
@@ -148,6 +149,54 @@ def test_closing_ends_the_answers_in_work(settings: Make) -> None:
     backend.close()
     with pytest.raises(BackendDied):
         backend.submit(endless[0]).result()
+
+
+def test_an_answer_that_takes_too_long_is_a_timeout_of_its_own(settings: Make) -> None:
+    with opened(settings(timeout_s=0.0)) as backend:
+        endless = backend.submit(asked("endless", "hello", max_tokens=100_000))
+        quick = backend.submit(asked("quick", "hello", max_tokens=1))
+        with pytest.raises(BackendTimeout, match="no whole answer"):
+            endless.result()
+        assert quick.result().completion_tokens == 1
+
+
+def test_a_model_that_is_not_batched_gives_the_same_answers_one_at_a_time(
+    settings: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image = drawn_image(tmp_path, 1)
+    ways = [Sampling(temperature=0.0), Sampling(temperature=2.0, top_k=9), Sampling(temperature=2.0, min_p=0.1)]
+    prompts = [
+        traced(asked(str(n), QUESTIONS[n], *[image] * (n < 2), max_tokens=budget, sampling=way, seed=n))
+        for n, (budget, way) in enumerate(zip((1, 40, 7), ways, strict=True))
+    ]
+    given = (5, 9, 17)
+    with opened(settings()) as backend:
+        batched = ask(backend, by_id(prompts), 4)
+        held = [backend.force(prompt, given).result().tokens for prompt in prompts]
+    monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+    with opened(settings()) as backend:
+        assert backend.capabilities.slots == 1
+        plain = ask(backend, by_id(prompts), 4)
+        assert [backend.force(prompt, given).result().tokens for prompt in prompts] == held
+    assert compare(plain, batched).is_exact
+    for name, output in plain.items():
+        other = batched[name]
+        assert isinstance(output, Output)
+        assert isinstance(other, Output)
+        assert (output.finish_reason, output.completion_tokens) == (other.finish_reason, other.completion_tokens)
+
+
+def test_forced_tokens_are_as_likely_as_when_they_were_drawn(settings: Make, tmp_path: Path) -> None:
+    prompt = traced(asked("one", QUESTIONS[0], drawn_image(tmp_path, 1), max_tokens=8))
+    with opened(settings()) as backend:
+        output = backend.submit(prompt).result()
+        assert output.trace is not None
+        tokens = output.trace.tokens
+        first = backend.force(prompt, tuple(token.id for token in tokens)).result()
+    with opened(settings(image_reuse=False)) as backend:
+        without = backend.force(prompt, tuple(token.id for token in tokens)).result()
+    assert first == without
+    assert [token.logprob for token in first.tokens] == pytest.approx([token.logprob for token in tokens], abs=0.05)
 
 
 def test_times_are_each_ones_own(settings: Make) -> None:
