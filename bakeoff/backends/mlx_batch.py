@@ -98,6 +98,7 @@ class Batch:
         """
         began = time.perf_counter()
         try:
+            self._let_go()
             responses = self._batch.next()
             self._steps += 1
             if self._steps % TIDY_STEPS == 0:
@@ -106,11 +107,13 @@ class Batch:
         except Exception as error:
             raise BrokenBatchError from error
         step_s = time.perf_counter() - began
-        ended = [row for found in responses if (row := self._take(found, step_s)) is not None]
+        return [row for found in responses if (row := self._take(found, step_s)) is not None]
+
+    def _let_go(self) -> None:
+        """Take out the rows that failed here and that mlx-vlm would go on with."""
         keep = [place for place, uid in enumerate(self._batch.uids) if uid in self._rows]
-        if len(keep) < len(self._batch.uids):  # a row failed here that mlx-vlm would go on with
+        if len(keep) < len(self._batch.uids):
             self._batch.filter(keep)
-        return ended
 
     def abandon(self) -> list[Row]:
         """Empty the batch and return the rows that were in it, in the order in which they entered."""
@@ -130,7 +133,7 @@ class Batch:
             row.take(int(found.token), found.finish_reason, step_s=step_s)
         except Exception as error:  # noqa: BLE001 - such as a token that the tokenizer does not have: this row's alone
             row.error = error
-        if found.finish_reason is None and row.age_s > self._timeout_s:
+        if row.error is None and found.finish_reason is None and row.age_s > self._timeout_s:
             row.error = BackendTimeout(f"no whole answer from mlx-vlm within {self._timeout_s:.0f} s")
         if found.finish_reason is None and row.error is None:
             return None

@@ -53,7 +53,7 @@ class Preparer:
         self._processor = processor
         self._folder = folder
         self._layouts = layouts
-        self._lock = threading.Lock()  # a tokenizer cannot be asked by two threads at once
+        self.lock = threading.Lock()  # a tokenizer must not be asked by two threads at once
 
     @property
     def template_holder(self) -> Any:
@@ -82,7 +82,7 @@ class Preparer:
         """
         contents = [image_bytes(image) for image in prompt.images]
         keys = tuple(image.sha256 for image in prompt.images)
-        with self._lock:
+        with self.lock:
             text = self.render(prompt)
             if self._layouts is None or not contents:
                 return self._prepared(text, keys, self._inputs(text, [_decoded(content) for content in contents]))

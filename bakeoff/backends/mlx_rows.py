@@ -1,7 +1,8 @@
 """One prompt on its way through the MLX backend, from the queue to its Output."""
 
+import contextlib
 import time
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 import mlx.core as mx
@@ -31,10 +32,9 @@ class Job:
 
     def fail(self, error: BaseException) -> None:
         """Give `error` to whoever waits, who may have gone."""
-        if self.future.done():
-            return
         is_ours = isinstance(error, BackendError)
-        self.future.set_exception(error if is_ours else BackendError(f"{type(error).__name__}: {error}"))
+        with contextlib.suppress(InvalidStateError):  # cancelled, maybe this very moment, or told before
+            self.future.set_exception(error if is_ours else BackendError(f"{type(error).__name__}: {error}"))
 
 
 class Row:
@@ -42,13 +42,13 @@ class Row:
 
     What the Output's times mean for a row of a batch, all of them wall time:
 
-    * `queue_s`: waiting, before its preparation began or prepared and without a place in the batch.
     * `ttft_s`: its own preparation, and from its place in the batch to its first token.
     * `prefill_s`: of that, the model's part: images if they were new, then the prompt. Nobody else is worked for.
     * `decode_s`: the steps after the first token in which it took part. A step serves all rows at once and takes longer
-      than a step for one, so this is the latency of that company, not a share of the work. Steps stand still while
-      another row is prefilled; that is in `total_s` and not in `decode_s`.
-    * `total_s`: its own preparation, and from its place in the batch to its last token.
+      than a step for one, so this is the latency of that company, not a share of the work.
+    * `total_s`: `ttft_s` and `decode_s`.
+    * `queue_s`: all the rest until its last token, which is waiting: for its preparation, for a place in the batch, and
+      while the batch stood still for the prefill of others. It is no latency of the sample's own.
     """
 
     def __init__(self, job: Job, prepared: Prepared, processor: Any) -> None:
@@ -93,12 +93,13 @@ class Row:
 
     @property
     def age_s(self) -> float:
-        """Seconds of work and waiting for others' steps so far."""
+        """Seconds since it has its place, and of preparation."""
         return self.job.prepare_s + time.perf_counter() - self._placed_at
 
     def output(self) -> Output:
         """Return the answer, without a trace."""
-        prepare_s = self.job.prepare_s
+        ttft_s = self.job.prepare_s + self._first_at - self._placed_at
+        total_s = ttft_s + self.decode_s
         return Output(
             text="".join(self._pieces),
             finish_reason="stop" if self._finish_reason == "stop" else "length",
@@ -106,10 +107,10 @@ class Row:
             image_tokens=self.prepared.image_tokens,
             completion_tokens=self._count,
             cached_tokens=self.reused_tokens,
-            queue_s=max(0.0, self._placed_at - self.job.queued_at - prepare_s),
-            ttft_s=prepare_s + self._first_at - self._placed_at,
+            queue_s=max(0.0, self._ended_at - self.job.queued_at - total_s),
+            ttft_s=ttft_s,
             prefill_s=self._first_at - self._placed_at,
             decode_s=self.decode_s,
-            total_s=prepare_s + self._ended_at - self._placed_at,
+            total_s=total_s,
             peak_memory_bytes=int(mx.get_peak_memory()),
         )

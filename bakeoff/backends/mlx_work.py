@@ -144,7 +144,8 @@ class Worker:
         try:
             output = row.output()
             if row.prompt.top_logprobs:
-                trace = trace_of(self._model, self._processor, row.prepared, tuple(row.tokens))
+                with self._preparer.lock:
+                    trace = trace_of(self._model, self._processor, row.prepared, tuple(row.tokens))
                 output = msgspec.structs.replace(output, trace=trace)
             row.job.future.set_result(output)
         except Exception as error:  # noqa: BLE001 - it concerns this prompt alone
