@@ -15,6 +15,7 @@ from bakeoff.backends.mlx_reuse import Memory, is_reusable, needs_pixels
 from bakeoff.backends.mlx_rows import Job, Row
 from bakeoff.backends.mlx_trace import forced, trace_of
 from bakeoff.errors import BackendDied
+from bakeoff.text import thought
 from bakeoff.traces import Trace
 
 Jobs = queue.Queue[Job | None]
@@ -143,10 +144,11 @@ class Worker:
             return
         try:
             output = row.output()
-            if row.prompt.top_logprobs:
-                with self._preparer.lock:
-                    trace = trace_of(self._model, self._processor, row.prepared, tuple(row.tokens))
-                output = msgspec.structs.replace(output, trace=trace)
-            row.job.future.set_result(output)
+            with self._preparer.lock:  # both ask the tokenizer
+                thoughts = self._processor.tokenizer(thought(output.text), add_special_tokens=False)["input_ids"]
+                wants_trace = bool(row.prompt.top_logprobs)
+                told = tuple(row.tokens)
+                trace = trace_of(self._model, self._processor, row.prepared, told) if wants_trace else None
+            row.job.future.set_result(msgspec.structs.replace(output, thinking_tokens=len(thoughts), trace=trace))
         except Exception as error:  # noqa: BLE001 - it concerns this prompt alone
             row.job.fail(error)

@@ -35,6 +35,7 @@ def test_an_answer_comes_with_its_counts_and_times(backend: MlxBackend) -> None:
     assert output.total_s is not None
     assert output.ttft_s is not None
     assert 0 < output.ttft_s <= output.total_s
+    assert output.thinking_tokens == 0
 
 
 def test_a_second_question_on_an_image_reuses_what_came_before(backend: MlxBackend) -> None:
@@ -54,6 +55,15 @@ def test_answers_do_not_depend_on_order_or_reuse(settings: Make) -> None:
         finally:
             opened.close()
     assert texts[0] == texts[1] == texts[2]
+
+
+def test_tokens_of_a_thought_are_counted_apart(backend: MlxBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded model does not think, so its words are called a thought but for the last one."""
+    monkeypatch.setattr("bakeoff.backends.mlx_work.thought", lambda text: text[:-1])
+    output = backend.submit(prompt_for(calibration()[0])).result()
+    assert output.thinking_tokens is not None
+    assert output.completion_tokens is not None
+    assert 0 < output.thinking_tokens <= output.completion_tokens
 
 
 def test_a_budget_that_ends_an_answer_is_said_to_be_its_length(backend: MlxBackend) -> None:
