@@ -146,9 +146,10 @@ class Prompt(msgspec.Struct, frozen=True, kw_only=True):
 class Output(msgspec.Struct, frozen=True, kw_only=True):
     """What a runtime gave for a prompt. Times are in seconds as measured at the backend; None means not known.
 
-    `total_s` runs from the moment the runtime took the prompt to its last token; waiting before that is `queue_s`.
-    `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill; `completion_tokens` includes
-    the `thinking_tokens`, which are those of the text in thoughts, marks included. `trace` is for probes.
+    `total_s` runs from the moment the runtime took the prompt to its last token; waiting before that, or for others in
+    between, is `queue_s`. `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill;
+    `completion_tokens` includes the `thinking_tokens`, which are those of the text in thoughts, marks included. `trace`
+    is for probes.
     """
 
     text: str

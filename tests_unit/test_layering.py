@@ -47,8 +47,14 @@ LAYERS: dict[str, float] = {
 HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
 HEAVY_ALLOWED = {
     "backends/mlx.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_batch.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_layouts.py": {"transformers"},
+    "backends/mlx_plain.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_prompts.py": {"mlx_vlm"},
+    "backends/mlx_reuse.py": {"mlx"},
+    "backends/mlx_rows.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_sampling.py": {"mlx", "mlx_vlm"},
     "backends/mlx_trace.py": {"mlx", "mlx_vlm"},
-    "backends/mlx_vision.py": {"mlx", "mlx_vlm"},
     "backends/llama_child.py": {"xllamacpp"},
     "report/plots.py": {"matplotlib"},
 }

@@ -29,6 +29,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How a backend is opened.
 
     `context_tokens` is what one prompt with its budget may need at most; `log_path` takes the runtime's own output;
+    `reuse_bytes` bounds what a backend keeps in this process for the next question on an image;
     `url` joins a server that another process owns instead of starting one, `server_pid` is that server, and `slot` the
     first of its slots that belongs to this process;
     `progress` is told in words what the backend waits for.
@@ -39,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     needs_images: bool = True
     concurrency: int | None = None
     image_reuse: bool = True
+    reuse_bytes: int = 2**30
     timeout_s: float = 600.0
     start_timeout_s: float = 600.0
     llama_server: str | None = None

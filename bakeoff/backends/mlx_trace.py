@@ -5,10 +5,12 @@ from itertools import takewhile
 from typing import Any
 
 import mlx.core as mx
+import msgspec
 import numpy as np
 from mlx_vlm.models.cache import make_prompt_cache
 
-from bakeoff.backends.mlx_vision import Continuation, Prepared
+from bakeoff.backends.mlx_prompts import Prepared
+from bakeoff.backends.mlx_reuse import Memory, is_reusable, start
 from bakeoff.traces import IMAGE_PLACE, Token, Trace
 
 _TILE = re.compile(r"<\|img_row_(\d+)_col_(\d+)\|>")
@@ -24,16 +26,9 @@ def token_of(logprobs: Any, chosen: int, count: int) -> Token:
     return Token(id=chosen, logprob=values[0], top=tuple(zip(best, values[1:], strict=True)))
 
 
-def read_tokens(steps: list[Any], count: int) -> tuple[Token, ...]:
-    """Return the tokens of a generation: the last step repeats the one before it, unless it is the stop token."""
-    told = [step for step in steps if step.token is not None and step.logprobs is not None]
-    if told and told[-1].finish_reason not in {None, "stop"}:
-        told.pop()
-    return tuple(token_of(step.logprobs, int(step.token), count) for step in told)
-
-
-def trace_of(model: Any, processor: Any, text: str, prepared: Prepared, tokens: tuple[Token, ...]) -> Trace:
-    """Return the Trace of a prompt that was prepared from `text`."""
+def trace_of(model: Any, processor: Any, prepared: Prepared, tokens: tuple[Token, ...]) -> Trace:
+    """Return the Trace of a prepared prompt."""
+    text = prepared.text
     marker = str(getattr(processor, "image_token", "<image>"))
     blocks = image_blocks(model, processor, prepared.ids)
     tokenizer = processor.tokenizer
@@ -75,24 +70,29 @@ def image_blocks(model: Any, processor: Any, ids: list[int]) -> list[list[int]]:
 
 
 def forced(
-    model: Any, prepared: Prepared, cached: Continuation | None, tokens: tuple[int, ...], count: int
+    model: Any, prepared: Prepared, tokens: tuple[int, ...], count: int, memory: Memory | None
 ) -> tuple[Token, ...]:
     """Read the prompt and `tokens` in one forward pass and return how likely each of them was."""
     if not tokens:
         return ()
-    given = mx.array([list(tokens)])
-    if cached is not None:
-        ids = mx.concatenate([cached.suffix_ids, given], axis=1)
-        logits = model.language_model(ids, cache=cached.state).logits
-    else:
-        ids = mx.concatenate([prepared.inputs["input_ids"], given], axis=1)
-        pixels = {name: value for name, value in prepared.inputs.items() if name not in {"input_ids", "mask"}}
-        embedded = model.get_input_embeddings(ids, **pixels).to_dict()
-        others = {name: value for name, value in embedded.items() if name != "inputs_embeds" and value is not None}
-        state = make_prompt_cache(model.language_model)
-        logits = model.language_model(ids, inputs_embeds=embedded["inputs_embeds"], cache=state, **others).logits
+    whole = msgspec.structs.replace(prepared, ids=[*prepared.ids, *tokens])
+    logits = _after_start(model, whole, memory) if is_reusable(model) else _from_beginning(model, whole)
     rows = logits[0, -len(tokens) - 1 : -1]
     return tuple(token_of(row, token, count) for row, token in zip(rows, tokens, strict=True))
+
+
+def _after_start(model: Any, whole: Prepared, memory: Memory | None) -> Any:
+    begin = start(model, whole, memory)
+    return model.language_model(begin.ids, inputs_embeds=begin.embeddings, cache=begin.state).logits
+
+
+def _from_beginning(model: Any, whole: Prepared) -> Any:
+    """Do it for any model of mlx-vlm: whatever its embeddings come with goes to the language model."""
+    ids = mx.array([whole.ids])
+    embedded = model.get_input_embeddings(ids, **(whole.pixels or {})).to_dict()
+    others = {name: value for name, value in embedded.items() if name != "inputs_embeds" and value is not None}
+    state = make_prompt_cache(model.language_model)
+    return model.language_model(ids, inputs_embeds=embedded["inputs_embeds"], cache=state, **others).logits
 
 
 def _grid(tokenizer: Any, block: list[int]) -> tuple[int, int]:

@@ -56,6 +56,7 @@ def describe(settings: Settings, backend: Backend) -> dict[str, Any]:
         "slots": backend.capabilities.slots,
         "context_tokens": settings.context_tokens,
         "image_reuse": settings.image_reuse,
+        "reuse_bytes": settings.reuse_bytes,
         "timeout_s": settings.timeout_s,
     }
 

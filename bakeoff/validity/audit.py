@@ -7,10 +7,11 @@ from typing import Final, TypeVar
 import msgspec
 
 from bakeoff.backends import Backend
-from bakeoff.errors import BackendError, UsageProblem
+from bakeoff.errors import UsageProblem
 from bakeoff.files import write_atomically
-from bakeoff.records import Prompt
+from bakeoff.records import Output, Prompt
 from bakeoff.runs import RunDirectory, pretty_json
+from bakeoff.validity.sameness import ask, compare
 
 Kept = TypeVar("Kept", bound=msgspec.Struct)
 
@@ -68,17 +69,10 @@ def audit_arm(backend: Backend, arm: str, prompts: Mapping[str, Prompt], concurr
         name: msgspec.structs.replace(prompt, sampling=msgspec.structs.replace(prompt.sampling, temperature=0.0))
         for name, prompt in prompts.items()
     }
-    alone = {name: backend.submit(prompt).result().text for name, prompt in greedy.items()}
-    together: dict[str, str] = {}
-    names = list(greedy)
-    for start in range(0, len(names), max(concurrency, 1)):
-        flying = {name: backend.submit(greedy[name]) for name in names[start : start + max(concurrency, 1)]}
-        for name, future in flying.items():
-            try:
-                together[name] = future.result().text
-            except BackendError:
-                continue
-    flipped = tuple(name for name, text in together.items() if text != alone[name])
+    alone = {name: backend.submit(prompt).result() for name, prompt in greedy.items()}
+    asked = ask(backend, greedy, concurrency)
+    together = {name: output for name, output in asked.items() if isinstance(output, Output)}
+    flipped = tuple(parting.sample_id for parting in compare(alone, together).parted)
     return Audit(
         arm=arm,
         n=len(alone),
@@ -100,8 +94,8 @@ def _is_empty(text: str) -> bool:
     return not text.strip()
 
 
-def _count(texts: Mapping[str, str], holds: Callable[[str], bool]) -> int:
-    return sum(holds(text) for text in texts.values())
+def _count(outputs: Mapping[str, Output], holds: Callable[[str], bool]) -> int:
+    return sum(holds(output.text) for output in outputs.values())
 
 
 def write_audit(run: RunDirectory, audit: Audit) -> None:

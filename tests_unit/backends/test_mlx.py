@@ -1,22 +1,20 @@
-"""The MLX backend on the embedded checkpoint: what it does before decoding changes no bit."""
+"""The MLX backend on the embedded checkpoint: what an answer comes with, and what is an error."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from bakeoff.backends import Settings, open_backend
+from bakeoff.backends import open_backend
 from bakeoff.backends.mlx import MlxBackend
 from bakeoff.errors import BackendDied, BackendError, UsageProblem
 from bakeoff.models import resolve
-from bakeoff.records import Sample, Sampling
+from bakeoff.records import Sampling
 from tests_unit.backends.conftest import calibration, prompt_for, spoiled, text_prompt
+from tests_unit.backends.mlx_cases import Make, questions_on_one_image
 
 pytestmark = pytest.mark.real_runtime
-
-Make = Callable[..., Settings]
 
 
 @pytest.fixture
@@ -25,19 +23,6 @@ def backend(settings: Make) -> Iterator[MlxBackend]:
     assert isinstance(opened, MlxBackend)
     yield opened
     opened.close()
-
-
-def questions_on_one_image(count: int) -> list[Sample]:
-    everything = calibration()
-    for sample in everything:
-        shared = [s for s in everything if (s.cluster, s.system) == (sample.cluster, sample.system)]
-        if len(shared) >= count:
-            return shared[:count]
-    pytest.fail(f"no image has {count} questions")
-
-
-def one_of_each_size() -> list[Sample]:
-    return list({(s.groups["size"], len(s.images)): s for s in calibration()}.values())
 
 
 def test_an_answer_comes_with_its_counts_and_times(backend: MlxBackend) -> None:
@@ -50,46 +35,7 @@ def test_an_answer_comes_with_its_counts_and_times(backend: MlxBackend) -> None:
     assert output.total_s is not None
     assert output.ttft_s is not None
     assert 0 < output.ttft_s <= output.total_s
-
-
-def test_trimming_and_reuse_change_neither_text_nor_log_probabilities(settings: Make) -> None:
-    """Ours against mlx-vlm's own path from files, for every image size; equal to the last bit."""
-    plain, reused = (_log_probabilities(settings(image_reuse=reuse), raw=not reuse) for reuse in (False, True))
-    assert plain == reused
-    assert len(plain) > 3
-
-
-def _log_probabilities(settings: Settings, *, raw: bool) -> dict[str, list[tuple[int, float]]]:
-    """Greedy tokens with their log-probabilities, from a thread of the backend's own."""
-    import mlx.core as mx  # noqa: PLC0415 - the runtime is loaded only where it is tested
-    from mlx_vlm import load, stream_generate  # noqa: PLC0415
-
-    from bakeoff.backends.mlx_vision import PrefixStore, prepare  # noqa: PLC0415
-
-    model, processor = load(resolve("tiny-bf16").location)
-    template: Any = processor if getattr(processor, "chat_template", None) else processor.tokenizer
-    found: dict[str, list[tuple[int, float]]] = {}
-    store = PrefixStore()
-    for sample in [*one_of_each_size(), *questions_on_one_image(2)]:
-        content = [*({"type": "image"} for _ in sample.images), {"type": "text", "text": sample.question}]
-        messages = [{"role": "user", "content": content}]
-        text = template.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
-        if raw:
-            paths = [image.path for image in sample.images]
-            steps = stream_generate(model, processor, text, paths, max_tokens=12, temperature=0.0)
-        else:
-            prepared = prepare(model, processor, text, sample.images)
-            cached = store.continue_from(model, prepared)
-            assert cached is not None
-            inputs = {"input_ids": cached.suffix_ids, "prompt_cache": cached.state}
-            steps = stream_generate(model, processor, "", **inputs, max_tokens=12, temperature=0.0)
-        found[sample.id] = [
-            (int(s.token), float(np.asarray(s.logprobs.astype(mx.float32)).max()))
-            for s in steps
-            if s.logprobs is not None
-        ]
-    assert settings.log_path
-    return found
+    assert output.thinking_tokens == 0
 
 
 def test_a_second_question_on_an_image_reuses_what_came_before(backend: MlxBackend) -> None:
@@ -109,6 +55,15 @@ def test_answers_do_not_depend_on_order_or_reuse(settings: Make) -> None:
         finally:
             opened.close()
     assert texts[0] == texts[1] == texts[2]
+
+
+def test_tokens_of_a_thought_are_counted_apart(backend: MlxBackend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The embedded model does not think, so its words are called a thought but for the last one."""
+    monkeypatch.setattr("bakeoff.backends.mlx_work.thought", lambda text: text[:-1])
+    output = backend.submit(prompt_for(calibration()[0])).result()
+    assert output.thinking_tokens is not None
+    assert output.completion_tokens is not None
+    assert 0 < output.thinking_tokens <= output.completion_tokens
 
 
 def test_a_budget_that_ends_an_answer_is_said_to_be_its_length(backend: MlxBackend) -> None:

@@ -26,7 +26,7 @@ def test_mixed_up_batch_mates_are_counted_and_named(arm: Arms) -> None:
     spec, backend = arm("mixer", {"delay_s": 0.02}, mixes=True)
     found = audit_arm(backend, spec.arm, prompts(8), 4)
     assert not found.is_safe
-    assert found.flips == 6
+    assert found.flips == 7  # all but the first, which has no company yet
     assert found.flipped[0] in found.sentence
 
 
