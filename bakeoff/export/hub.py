@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
+import yaml  # type: ignore[import-untyped]  # its stubs are no dependency of this project
 
 from bakeoff.errors import UsageProblem
 from bakeoff.files import write_atomically
@@ -76,7 +77,7 @@ def _reason(run: Run, name: str, found: TrackResult, *, allows_subset: bool) -> 
     track, manifest = TRACKS.get(name), run.manifest.tracks.get(name)
     if track is None or manifest is None:
         return "this version does not know the track"
-    if _dataset(track) is None:
+    if dataset_of(track) is None:
         return "its samples are not one dataset of the hub"
     if manifest.protocol != track.protocols[0].name:
         return f"protocol {manifest.protocol} is not the default one, {track.protocols[0].name}"
@@ -98,10 +99,9 @@ def _lack(run: Run, found: TrackResult, *, allows_subset: bool) -> str | None:
 
 def _yaml(run: Run, results: Results, arm: ArmResult, name: str, wishes: Wishes) -> str:
     from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml  # noqa: PLC0415 - takes a while to load
-    from huggingface_hub.utils import yaml_dump  # noqa: PLC0415 - as above
 
     track, manifest, found = TRACKS[name], run.manifest.tracks[name], arm.tracks[name]
-    dataset, primary = _dataset(track), _primary(found)
+    dataset, primary = dataset_of(track), _primary(found)
     assert dataset is not None  # noqa: S101 - for the type checker: `_reason` has refused it
     assert primary is not None  # noqa: S101 - as above
     repository, config = dataset
@@ -115,7 +115,7 @@ def _yaml(run: Run, results: Results, arm: ArmResult, name: str, wishes: Wishes)
         source_name=f"vlm-bakeoff run {results.run}" if wishes.source else None,
         notes=_notes(run, arm, name, primary),
     )
-    text: str = yaml_dump(eval_result_entries_to_yaml([entry]))
+    text: str = yaml.safe_dump(eval_result_entries_to_yaml([entry]), sort_keys=False, allow_unicode=True, width=100)
     return text
 
 
@@ -146,7 +146,7 @@ def _primary(found: TrackResult) -> tuple[str, MetricResult] | None:
     return next(((name, metric) for name, metric in found.metrics.items() if metric.primary), None)
 
 
-def _dataset(track: Track) -> tuple[str, str] | None:
+def dataset_of(track: Track) -> tuple[str, str] | None:
     """Return repository and configuration where all samples of a track come from one dataset."""
     splits = track.source.splits if track.source is not None else ()
     repositories = {split.repository for split in splits}

@@ -10,6 +10,7 @@ from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import TrackPlan, prompt_of, record_of
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.html import note_for_html
+from bakeoff.plugin.live import brief_of
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
 from bakeoff.records import Prompt, Record, Sample, to_line
@@ -164,6 +165,7 @@ class Bench:
         case = case_of(item)
         if record is not None and case is not None:
             vars(report).update(bakeoff_arm=case.arm, bakeoff_line=to_line(record), bakeoff_outcome=outcome_of(record))
+            vars(report)["bakeoff_brief"] = brief_of(record)
             if item.config.getoption("htmlpath", default=None):
                 note_for_html(report, case.sample, record)
         if self._stop_reason is not None:

@@ -138,6 +138,7 @@ def test_input_refers_to_images_and_target_holds_the_answers(
     words = read_eval_log_sample(str(path), "toy-words-000")
     (message,) = words.input
     assert not isinstance(message, str)
+    assert not isinstance(message.content, str)
     image, text = message.content
     assert isinstance(image, ContentImage)
     assert isinstance(text, ContentText)
