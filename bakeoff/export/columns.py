@@ -11,7 +11,6 @@ from typing import Literal
 import msgspec
 
 from bakeoff.export.reading import Entry, Survey
-from bakeoff.records import hash_json
 from bakeoff.report.visible import encodable
 
 Value = str | int | float | bool | None
@@ -90,7 +89,7 @@ _FIXED = (
     _text("model", lambda entry: entry.manifest.model),
     _text("backend", lambda entry: entry.manifest.backend),
     _text("weights_sha256", _weights),
-    _text("inputs_sha256", lambda entry: hash_json(entry.manifest.fingerprint)),
+    _text("inputs_sha256", lambda entry: entry.inputs_sha256),
     _of_record("track", "text"),
     _of_track("track_version", "version"),
     _of_track("dataset", "dataset"),

@@ -11,15 +11,19 @@ import msgspec
 
 from bakeoff.errors import UsageProblem
 from bakeoff.journal import stream_journal
-from bakeoff.records import Header, Record
+from bakeoff.records import Header, Record, hash_json
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, TrackManifest
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One record with where it comes from; `track` is None for a track that the manifest does not name."""
+    """One record with where it comes from; `track` is None for a track that the manifest does not name.
+
+    `inputs_sha256` is the hash of the arm's fingerprint, which holds every input that can move a score.
+    """
 
     run: str
     arm: str
+    inputs_sha256: str
     record: Record
     manifest: ArmManifest
     track: TrackManifest | None
@@ -48,12 +52,13 @@ class Survey(msgspec.Struct, frozen=True, kw_only=True):
 
     def entries_of(self, arm: str, track: str) -> Iterator[Entry]:
         """Yield the records of one arm on one track."""
-        manifest, of_track = self.manifest.arms[arm], self.manifest.tracks.get(track)
+        run, manifest, of_track = self.manifest.run, self.manifest.arms[arm], self.manifest.tracks.get(track)
+        inputs = hash_json(manifest.fingerprint)
         with self.run.journal_path(arm).open("rb") as journal:
             for offset in self.offsets[arm][track]:
                 journal.seek(offset)
                 record = msgspec.convert(json.loads(journal.readline()), Record)
-                yield Entry(run=self.manifest.run, arm=arm, record=record, manifest=manifest, track=of_track)
+                yield Entry(run=run, arm=arm, inputs_sha256=inputs, record=record, manifest=manifest, track=of_track)
 
 
 def survey(run: RunDirectory) -> Survey:

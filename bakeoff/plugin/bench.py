@@ -10,9 +10,9 @@ from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import TrackPlan, prompt_of, record_of
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.html import note_for_html
-from bakeoff.plugin.live import brief_of
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
+from bakeoff.plugin.tally import brief_of
 from bakeoff.records import Prompt, Record, Sample, to_line
 from bakeoff.runs import Selection, utc_now
 

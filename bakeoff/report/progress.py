@@ -110,5 +110,7 @@ def _joined(fields: Sequence[tuple[int, str]]) -> str:
 
 
 def _name(text: str) -> str:
+    """Return one visible line, its middle left out where it is long: arms often differ at their ends."""
     line = visible_line(text)
-    return line if len(line) <= _LONGEST_NAME else f"{line[: _LONGEST_NAME - 1]}…"
+    half = (_LONGEST_NAME - 1) // 2
+    return line if len(line) <= _LONGEST_NAME else f"{line[: half + 1]}…{line[-half:]}"

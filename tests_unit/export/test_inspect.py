@@ -136,8 +136,8 @@ def test_input_refers_to_images_and_target_holds_the_answers(
     run = maker.arm("one", _asked(samples, monkeypatch)).write()
     (path,) = write_inspect(survey(run), tmp_path / "logs")
     words = read_eval_log_sample(str(path), "toy-words-000")
+    assert not isinstance(words.input, str)
     (message,) = words.input
-    assert not isinstance(message, str)
     assert not isinstance(message.content, str)
     image, text = message.content
     assert isinstance(image, ContentImage)

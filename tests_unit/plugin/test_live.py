@@ -10,10 +10,13 @@ import sys
 import termios
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from bakeoff.plugin.live import ArmTally, Live, brief_of, find_mode
+from bakeoff.plugin.live import Live, find_mode
+from bakeoff.plugin.tally import ArmTally, brief_of
 from bakeoff.records import Record
 from tests_unit.plugin.conftest import BENCH, BenchRun, calibration
 
@@ -70,85 +73,83 @@ def _shown(text: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("mode", [("-p", "no:xdist"), ("-n0",), ("-n2",)], ids=["alone", "n0", "n2"])
+@pytest.mark.parametrize("mode", [("-p", "no:xdist"), ("-n2",)], ids=["alone", "n2"])
 def test_a_terminal_ends_with_one_line_an_arm_and_no_dots(
     terminal: Terminal, script: Script, mode: tuple[str, ...]
 ) -> None:
-    wrong = tuple(sample.id for sample in calibration())
-    arms = f"{script('good')},{script('bad', wrong=wrong)}"
-    lines = terminal("--model", arms, "--limit", "40", *mode)
-    (good,) = [line for line in lines if line.startswith("fake-good.json  calibration  ")]
-    (bad,) = [line for line in lines if line.startswith("fake-bad.json  calibration  ")]
-    assert "  40/40  mean 100 (" in good
-    assert "  40/40  mean 0 (0–" in bad
+    script("good")
+    script("bad", wrong=tuple(sample.id for sample in calibration()))
+    lines = terminal("--model", "fake:good.json,fake:bad.json", "--limit", "40", *mode)
+    (good,) = [line for line in lines if line.startswith("fake-good.json  calibration  40/40  ")]
+    (bad,) = [line for line in lines if line.startswith("fake-bad.json  calibration  40/40  ")]
+    assert "  mean 100 (" in good
+    assert "  mean 0 (0–" in bad
     assert all(len(line) < 100 for line in (good, bad))
     assert not any(re.search(r"\.{5}|w{5}|\[100%\]", line) for line in lines)
     assert any("40 passed, 40 wrong" in line for line in lines)
 
 
-def test_failed_samples_are_counted_and_told_at_the_end(terminal: Terminal, script: Script) -> None:
-    failing = [sample.id for sample in calibration()]
-    lines = terminal("--model", script("broken", fail=failing[::2]), "--limit", "12", columns=80)
-    (live,) = [line for line in lines if line.startswith("fake-broken.json") and "/12" in line]
+def test_failed_samples_are_counted_in_the_line_and_told_at_the_end(terminal: Terminal, script: Script) -> None:
+    script("broken", fail=[sample.id for sample in calibration()][::2])
+    lines = terminal("--model", "fake:broken.json", "--limit", "12", columns=60)
+    (live,) = [line for line in lines if re.match(r"fake-broken.json  (calibration  )?12/12  ", line)]
     assert re.search(r"errors [1-9]", live)
+    assert len(live) < 60
     assert any(line.startswith("FAILED test_calibration.py::test_sample[") for line in lines)
 
 
-@pytest.mark.parametrize("columns", [30, 60])
-def test_a_narrow_terminal_shows_a_line_that_fits(terminal: Terminal, columns: int) -> None:
-    lines = terminal("--model", "fake:oracle", "--limit", "6", columns=columns)
-    (live,) = [line for line in lines if "  6/6" in line]
-    assert len(live) < columns
-
-
-@pytest.mark.parametrize(
-    ("arguments", "environment"),
-    [(("-v",), {}), (("-s",), {}), ((), {"CI": "1"}), ((), {"NO_COLOR": "1"}), ((), {"TERM": "dumb"})],
-    ids=["-v", "-s", "CI", "NO_COLOR", "dumb"],
-)
-def test_where_a_line_cannot_be_redrawn_there_are_plain_ones(
-    terminal: Terminal, arguments: tuple[str, ...], environment: dict[str, str]
-) -> None:
-    lines = terminal("--model", "fake:oracle", "--limit", "6", *arguments, **environment)
+def test_a_line_a_test_leaves_room_for_plain_lines_alone(terminal: Terminal) -> None:
+    lines = terminal("--model", "fake:oracle", "--limit", "6", "-v")
     assert len(PLAIN.findall("\n".join(lines))) == 1
-    assert not any("  6/6" in line for line in lines)
-
-
-def test_quiet_means_dots_alone(terminal: Terminal) -> None:
-    lines = terminal("--model", "fake:oracle", "--limit", "6", "-q")
-    assert any("......" in line for line in lines)
-    assert not any("6/6" in line for line in lines)
+    assert sum("PASSED" in line for line in lines) == 6
+    assert not any(line.startswith("fake-oracle  calibration") for line in lines)
 
 
 def test_a_pipe_gets_plain_lines_and_no_escapes(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
-    run = bench("--model", f"{script('one')},{script('two')}", "--limit", "40", *mode)
+    run = bench("--model", f"{script('one')},{script('two')}", "--limit", "40", "--parity", "off", *mode)
     assert run.code == 0
     assert "\x1b" not in run.text
     found = PLAIN.findall(run.text)
-    assert [line.split()[1] for line in found] == ["fake-one.json", "fake-two.json"]
+    assert [line.split()[1][-8:] for line in found] == ["one.json", "two.json"]
     assert all(" 40/40 calibration mean=100.0 ci=" in line for line in found)
 
 
-@pytest.mark.parametrize("tb", ["no", "line", "short"])
-def test_a_pipe_with_failures_still_has_its_lines(bench: Bench, script: Script, tb: str) -> None:
-    ids = [sample.id for sample in calibration()]
-    run = bench("--model", script("broken", fail=ids), "--limit", "4", f"--tb={tb}")
-    assert PLAIN.search(run.text)
-    assert "errors=4" in run.text
-
-
-def test_a_listing_shows_no_progress(bench: Bench) -> None:
-    assert not PLAIN.search(bench("--model", "fake:oracle", "--collect-only").text)
-
-
 def test_a_resumed_run_counts_what_is_recorded(bench: Bench, script: Script) -> None:
-    once = tuple(sample.id for sample in calibration())[::3]
-    first = bench("--model", script("torn", die_once=once), "--limit", "40", "--run-dir", "reports/r")
-    second = bench("--resume=reports/r")
-    failed = int(re.findall(r"errors=(\d+)", first.text)[-1])
-    if not failed:
-        pytest.skip("the engine asked again by itself, so nothing was left to resume")
-    assert " 40/40 calibration mean=100.0" in second.text
+    drawn = "--limit", "40", "--parity", "off"
+    model = script("torn", fail=[sample.id for sample in calibration() if sample.id.endswith("3")])
+    first = bench("--model", model, *drawn, "-x", "--run-dir", "reports/r", "--tb=no")
+    second = bench("--resume=reports/r", *drawn, "--tb=no")
+    (begun,), (ended,) = PLAIN.findall(first.text), PLAIN.findall(second.text)
+    done = int(begun.split()[2].partition("/")[0])
+    assert 0 < done < 40
+    assert ended.split()[2] == "40/40"
+    assert int(re.findall(r" n=(\d+)", ended)[0]) + int(re.findall(r"errors=(\d+)", ended)[0]) == 40
+
+
+def _mode(verbosity: int = 0, environment: dict[str, str] | None = None, **option: Any) -> str:
+    reporter = SimpleNamespace(verbosity=verbosity, isatty=option.pop("isatty", True))
+    options = {"collectonly": False, "capture": "fd", "setupshow": False, **option}
+    config: Any = SimpleNamespace(option=SimpleNamespace(**options), getoption=lambda name, _=None: options[name])
+    return find_mode(config, reporter, {"TERM": "xterm", **(environment or {})})
+
+
+def test_a_line_is_redrawn_only_where_nothing_of_pytest_is_disturbed() -> None:
+    assert _mode() == "line"
+    assert _mode(isatty=False) == "plain"
+    assert _mode(verbosity=1) == "plain"
+    assert _mode(capture="no") == "plain"
+    assert _mode(setupshow=True) == "plain"
+    assert _mode(verbosity=-1) == "off"
+    assert _mode(collectonly=True) == "off"
+
+
+@pytest.mark.parametrize("environment", [{"CI": "1"}, {"NO_COLOR": "1"}, {"TERM": "dumb"}], ids=str)
+def test_the_environment_can_ask_for_plain_lines(environment: dict[str, str]) -> None:
+    assert _mode(environment=environment) == "plain"
+
+
+def test_without_a_terminal_plugin_nothing_is_shown(pytestconfig: pytest.Config) -> None:
+    assert find_mode(pytestconfig, None, {}) == "off"
 
 
 class Watched:
@@ -190,7 +191,3 @@ def test_the_rate_leaves_out_the_time_before_the_first_answer() -> None:
         tally.take(brief_of(record), 600.0 + 2 * place)
     assert tally.progress().per_s == pytest.approx(0.5)
     assert tally.progress().took_s == 20.0
-
-
-def test_without_a_reporter_nothing_is_shown(pytestconfig: pytest.Config) -> None:
-    assert find_mode(pytestconfig, None, {}) == "off"
