@@ -34,20 +34,24 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     options: tuple[str, ...]
 
 
-class Question:
-    """Makes the prompts of one track again."""
+class Questions:
+    """Makes the prompts of one track again, each in the protocol that its record names."""
 
-    def __init__(self, track: str, protocol: str) -> None:
+    def __init__(self, track: str) -> None:
         self._track = TRACKS.get(track)
-        self._protocol = _protocol(self._track, protocol)
-        self._samples = _samples(self._track, self._protocol)
+        self._samples: dict[str, Mapping[str, Sample]] = {}
 
     def of(self, record: Record) -> Asked | None:
         """Return what was asked for `record`; None when the sample is not here or is asked in other words now."""
-        sample = self._samples.get(record.sample_id)
-        if sample is None or self._protocol is None:
+        protocol = _protocol(self._track, record.protocol)
+        if protocol is None:
             return None
-        messages = self._protocol.render(sample)
+        if protocol.name not in self._samples:
+            self._samples[protocol.name] = _samples(self._track, protocol)
+        sample = self._samples[protocol.name].get(record.sample_id)
+        if sample is None:
+            return None
+        messages = protocol.render(sample)
         prompt = Prompt(sample_id=sample.id, messages=messages, max_tokens=1, seed=0)
         if prompt.sha256 != record.prompt_sha256:
             return None

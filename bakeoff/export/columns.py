@@ -66,12 +66,12 @@ def _of_record(name: str, kind: Kind) -> Column:
     return Column(name=name, kind=kind, read=read)
 
 
-def _of_track(column: str, field: str, kind: Kind = "text") -> Column:
+def _of_track(column: str, field: str) -> Column:
     def read(entry: Entry) -> Value:
         value: Value = getattr(entry.track, field) if entry.track else None
         return value
 
-    return Column(name=column, kind=kind, read=read)
+    return Column(name=column, kind="text", read=read)
 
 
 def _weights(entry: Entry) -> Value:
@@ -94,7 +94,7 @@ _FIXED = (
     _of_track("track_version", "version"),
     _of_track("dataset", "dataset"),
     _of_track("dataset_revision", "revision"),
-    _of_track("max_tokens", "max_tokens", "whole"),
+    Column(name="max_tokens", kind="whole", read=lambda entry: entry.max_tokens),
     _of_record("protocol", "text"),
     _of_record("sample_id", "text"),
     _of_record("status", "text"),
@@ -113,6 +113,7 @@ _FIXED = (
     _of_record("prompt_tokens", "whole"),
     _of_record("image_tokens", "whole"),
     _of_record("completion_tokens", "whole"),
+    _of_record("thinking_tokens", "whole"),
     _of_record("cached_tokens", "whole"),
     _of_record("queue_s", "number"),
     _of_record("load_s", "number"),

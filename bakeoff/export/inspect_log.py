@@ -16,7 +16,7 @@ import msgspec
 
 from bakeoff import __version__
 from bakeoff.errors import UsageProblem
-from bakeoff.export.asked import Question
+from bakeoff.export.asked import Questions
 from bakeoff.export.inspect_sample import SCORE, as_sample, as_summary, ended
 from bakeoff.export.reading import Survey
 from bakeoff.files import filling_atomically
@@ -44,15 +44,14 @@ def _write_log(found: Survey, arm: str, track: str, folder: Path) -> Path:
     model = f"{manifest.backend}/{arm}"
     stamp = found.manifest.created.replace(":", "-").replace(".", "-")
     path = folder / f"{stamp}_{track}_{arm.replace('_', '-')}_{_identifier(found, arm, track)}.eval"
-    of_track = found.manifest.tracks.get(track)
-    question = Question(track, of_track.protocol if of_track else "")
+    questions = Questions(track)
     summaries: list[str] = []
     slim: list[Record] = []
     with filling_atomically(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         header = {"version": _SCHEMA, "eval": _spec(found, arm, track, model), "plan": _PLAN}
         _add(archive, "_journal/start.json", header)
         for entry in found.entries_of(arm, track):
-            sample = as_sample(entry, question, model)
+            sample = as_sample(entry, questions, model)
             _add(archive, f"samples/{sample['id']}_epoch_1.json", sample)
             summaries.append(_json(as_summary(sample)))
             slim.append(msgspec.structs.replace(entry.record, output=None, answer=None))

@@ -6,7 +6,7 @@ The form is that of `inspect_ai.log.EvalSample` and `EvalSampleSummary`, log sch
 import datetime as dt
 from typing import Any
 
-from bakeoff.export.asked import Question
+from bakeoff.export.asked import Questions
 from bakeoff.export.reading import Entry
 from bakeoff.records import Record
 from bakeoff.report.visible import encodable
@@ -18,11 +18,11 @@ _LONGEST = 1024
 _STOP = {"stop": "stop", "length": "max_tokens"}
 
 
-def as_sample(entry: Entry, question: Question, model: str) -> dict[str, Any]:
+def as_sample(entry: Entry, questions: Questions, model: str) -> dict[str, Any]:
     """Return the whole sample: input with images by reference, output, score, usage, error, limit."""
     record = entry.record
-    asked = question.of(record)
-    messages = [] if asked is None else [{"role": m.role, "content": question.parts(m)} for m in asked.messages]
+    asked = questions.of(record)
+    messages = [] if asked is None else [{"role": m.role, "content": questions.parts(m)} for m in asked.messages]
     usage = {} if record.status == "error" else {model: _usage(record)}
     answer = {"role": "assistant", "content": record.output or "", "source": "generate", "model": model}
     sample: dict[str, Any] = {
@@ -48,7 +48,7 @@ def as_sample(entry: Entry, question: Question, model: str) -> dict[str, Any]:
             "traceback": "",
             "traceback_ansi": "",
         }
-    budget = record.completion_tokens or (entry.track.max_tokens if entry.track else 0)
+    budget = record.completion_tokens or entry.max_tokens or 0
     if record.status == "truncated":
         sample["limit"] = {"type": "token", "limit": budget, "reason": "the answer reached its token budget"}
     cleaned: dict[str, Any] = encodable(sample)
@@ -87,7 +87,8 @@ def _usage(record: Record) -> dict[str, int]:
     """Return the token counts; Inspect has no word for unknown, so 0 stands there and the metadata says null."""
     asked, said = record.prompt_tokens or 0, record.completion_tokens or 0
     usage = {"input_tokens": asked, "output_tokens": said, "total_tokens": asked + said}
-    return usage if record.cached_tokens is None else {**usage, "input_tokens_cache_read": record.cached_tokens}
+    more = {"input_tokens_cache_read": record.cached_tokens, "reasoning_tokens": record.thinking_tokens}
+    return {**usage, **{name: tokens for name, tokens in more.items() if tokens is not None}}
 
 
 def _scores(record: Record) -> dict[str, Any] | None:

@@ -10,8 +10,9 @@ from pathlib import Path
 import msgspec
 
 from bakeoff.errors import UsageProblem
+from bakeoff.hashing import hash_json
 from bakeoff.journal import stream_journal
-from bakeoff.records import Header, Record, hash_json
+from bakeoff.records import Header, Record
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, TrackManifest
 
 
@@ -27,6 +28,14 @@ class Entry(msgspec.Struct, frozen=True, kw_only=True):
     record: Record
     manifest: ArmManifest
     track: TrackManifest | None
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Token budget of the track for this arm, which the protocol of its family may set."""
+        found = self.manifest.fingerprint.get(f"tracks.{self.record.track}.max_tokens")
+        if isinstance(found, int):
+            return found
+        return self.track.max_tokens if self.track else None
 
 
 class Survey(msgspec.Struct, frozen=True, kw_only=True):

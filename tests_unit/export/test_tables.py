@@ -26,7 +26,16 @@ COLUMNS = (
     *("run", "arm", "model", "backend", "weights_sha256", "inputs_sha256", "track", "track_version", "dataset"),
     *("dataset_revision", "max_tokens", "protocol", "sample_id", "status", "score", "correct", "answer", "output"),
     *("scorer", "scorer_version", "prompt_sha256", "image_sha256", "seed", "attempt", "finish_reason", "thinking"),
-    *("prompt_tokens", "image_tokens", "completion_tokens", "cached_tokens", "queue_s", "load_s", "ttft_s"),
+    *(
+        "prompt_tokens",
+        "image_tokens",
+        "completion_tokens",
+        "thinking_tokens",
+        "cached_tokens",
+        "queue_s",
+        "load_s",
+        "ttft_s",
+    ),
     *("prefill_s", "decode_s", "total_s", "peak_memory_bytes", "error_type", "error_message", "started_at"),
     *("group.family", "group.size", "metric.iou", "metric.parsed"),
 )
