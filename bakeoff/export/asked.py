@@ -4,6 +4,7 @@ A journal holds hashes of prompts and images, not the texts. A prompt that is ma
 recorded one; otherwise nothing is claimed about it.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,7 +22,6 @@ from bakeoff.records import (
     Sample,
     Target,
     Text,
-    to_line,
 )
 from bakeoff.tracks import TRACKS, Protocol, Track, samples_of
 
@@ -94,8 +94,8 @@ def _samples(track: Track | None, protocol: Protocol | None) -> Mapping[str, Sam
 
 def _texts(target: Target) -> tuple[str, ...]:
     match target:
-        case BoxTarget():
-            return (to_line(target),)
+        case BoxTarget(box=box):
+            return (json.dumps(box),)
         case OptionTarget(letter=letter):
             return (letter,)
         case NumberTarget(value=value):

@@ -1,5 +1,6 @@
 """Inspect logs, read back by Inspect."""
 
+import json
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -144,6 +145,8 @@ def test_input_refers_to_images_and_target_holds_the_answers(
     assert isinstance(text, ContentText)
     assert (image.image, text.text) == ("toy/images/000.png", "What does it say?")
     assert words.target == ["hello", "hallo"]
+    assert read_eval_log_sample(str(path), "toy-choices-000").target == ["B"]
+    assert json.loads(read_eval_log_sample(str(path), "toy-boxes-000").target[0]) == [4 / 96, 4 / 64, 28 / 96, 20 / 64]
     assert read_eval_log_sample(str(path), "toy-choices-000").choices == ["red", "green", "blue"]
     assert str(tmp_path) not in str(words)
 
