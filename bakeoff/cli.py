@@ -145,6 +145,32 @@ def rescore_run(
     typer.echo(rescore(directory, scorers=read_scorers(scorer or []), out=out, dry_run=dry_run))
 
 
+@app.command(name="export")
+def export_to(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="run directory")],
+    form: Annotated[str, typer.Option("--format", metavar="NAME", help="csv, parquet, inspect, hf or markdown")],
+    out: Annotated[
+        Path | None, typer.Option("-o", metavar="PATH", help="file, or folder for inspect and hf; default: DIR/exports")
+    ] = None,
+    source: Annotated[str | None, typer.Option(metavar="URL", help="hf: where others can look at the run")] = None,
+    task: Annotated[
+        list[str] | None,
+        typer.Option(metavar="TRACK=ID", help="hf: the task's id in the benchmark's eval.yaml; repeatable"),
+    ] = None,
+    *,
+    subset: Annotated[bool, typer.Option("--subset", help="hf: also scores of a subset, named as such")] = False,
+) -> None:
+    """Write a run as a table, as Inspect logs, as scores of a model card, or as a table to paste.
+
+    Example: bakeoff export reports/20261130T101500Z-1f2e --format parquet -o records.parquet
+    """
+    from bakeoff.commands.export import export_run, read_tasks  # noqa: PLC0415 - takes a while to load
+    from bakeoff.export import Wishes  # noqa: PLC0415
+
+    wishes = Wishes(source=source, tasks=read_tasks(task or []), allows_subset=subset)
+    typer.echo(export_run(directory, form, out=out, wishes=wishes))
+
+
 @app.command()
 def replay(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="run directory")],

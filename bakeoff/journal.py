@@ -101,7 +101,7 @@ def read_journal(path: Path) -> JournalContent:
     Raises:
         UsageProblem: when the file does not begin with a header or a whole line is not readable.
     """
-    entries = list(_entries(path))
+    entries = [entry for _, entry in stream_journal(path)]
     if not entries or not isinstance(entries[0], Header):
         raise UsageProblem(f"{path} does not begin with a journal header; move it away and run again with --resume")
     history = tuple(entry for entry in entries if isinstance(entry, Record))
@@ -113,13 +113,20 @@ def read_journal(path: Path) -> JournalContent:
     )
 
 
-def _entries(path: Path) -> Iterator[Line]:
+def stream_journal(path: Path) -> Iterator[tuple[int, Line]]:
+    """Yield each entry with the byte at which its line begins, one at a time; a torn last line is passed over.
+
+    Raises:
+        UsageProblem: when a whole line is not readable.
+    """
+    start = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
             try:
-                yield journal_entry(line.decode("ascii"))
+                yield start, journal_entry(line.decode("ascii"))
+                start += len(line)
             except ValueError as error:
                 raise UsageProblem(
                     f"{path}:{number} is not readable: {error}.\n"

@@ -37,6 +37,7 @@ LAYERS: dict[str, float] = {
     "prepare": 4,
     "validity": 5,
     "report": 5.1,  # shows what validity found
+    "export": 5.2,  # writes what the report shows in the forms of others
     "plugin": 6,
     "commands": 6,  # what the command line does, one command a file
     "web": 6,

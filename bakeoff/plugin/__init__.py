@@ -1,7 +1,8 @@
 """The pytest plugin: the only code that talks to pytest. Hooks are thin; `roles` says who does what where.
 
 `scan` asks whether this session runs benchmarks; `options` reads the command line; `planning` makes cases; `bench`
-selects and answers; `opening` loads arms; `recorder` owns the run directory; `reporting` shows results.
+selects and answers; `opening` loads arms; `recorder` owns the run directory; `reporting` shows results; `live`
+shows progress.
 """
 
 import pytest

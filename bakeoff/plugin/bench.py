@@ -12,6 +12,7 @@ from bakeoff.models import ModelSpec
 from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
+from bakeoff.plugin.tally import brief_of
 from bakeoff.records import Prompt, Record, Sample, to_line
 from bakeoff.runs import Selection, utc_now
 
@@ -164,6 +165,7 @@ class Bench:
         case = case_of(item)
         if record is not None and case is not None:
             vars(report).update(bakeoff_arm=case.arm, bakeoff_line=to_line(record), bakeoff_outcome=outcome_of(record))
+            vars(report)["bakeoff_brief"] = brief_of(record)
             if item.config.getoption("htmlpath", default=None):
                 note_for_html(report, case.sample, record)
         if self._stop_reason is not None:

@@ -12,6 +12,7 @@ from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.bench import selects_tracks
 from bakeoff.plugin.examining import Examiner
+from bakeoff.plugin.live import Live
 from bakeoff.plugin.opening import backend_settings, describe, make_prober, say
 from bakeoff.plugin.options import RESUMED_FIELDS, Options
 from bakeoff.plugin.planning import NOT_PREPARED, Plan
@@ -26,13 +27,14 @@ class Controller:
     """The process that owns the run and its servers while xdist's workers do the asking."""
 
     def __init__(
-        self, config: pytest.Config, plan: Plan, options: Options, recorder: Recorder, reports: Reporting
+        self, config: pytest.Config, plan: Plan, options: Options, recorder: Recorder, *, reports: Reporting, live: Live
     ) -> None:
         self._config = config
         self._plan = plan
         self._options = options
         self._recorder = recorder
         self._reports = reports
+        self._live = live
         self._backends: dict[str, Backend] = {}
         self._slots: dict[str, int] = {}
         self._refuse_what_cannot_share()
@@ -72,7 +74,9 @@ class Controller:
                 problem for problem in self._plan.unprepared.values() if any(NOT_PREPARED in name for name in ids)
             ]
         if self._recorder.is_open:
-            self._recorder.add_selection(self._selected(ids))
+            selected = self._selected(ids)
+            self._recorder.add_selection(selected)
+            self._live.expect(selected)
 
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a worker counted, and its slot; a crashed worker tells nothing."""

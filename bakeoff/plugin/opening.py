@@ -11,6 +11,7 @@ from bakeoff.engine import Engine
 from bakeoff.evaluate import context_bound
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.examining import Examiner
+from bakeoff.plugin.live import begin_line
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.probing import Prober
 from bakeoff.plugin.recorder import Recorder
@@ -69,8 +70,7 @@ def say(config: pytest.Config) -> Callable[[str], None]:
     def write(line: str) -> None:
         if reporter is not None:
             with capture.global_and_fixture_disabled() if capture is not None else contextlib.nullcontext():
-                if reporter._tw.width_of_current_line:  # noqa: SLF001 - ensure_newline knows of file names only
-                    reporter.line("")
+                begin_line(reporter)
                 reporter.write_line(line)
 
     return write

@@ -14,6 +14,7 @@ from bakeoff.plugin import html, reporting
 from bakeoff.plugin.bench import Bench
 from bakeoff.plugin.budgets import probe_budgets
 from bakeoff.plugin.controller import Controller, worker_count
+from bakeoff.plugin.live import Live
 from bakeoff.plugin.opening import StandaloneOpener, say
 from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options, storable
 from bakeoff.plugin.planning import make_plan
@@ -44,33 +45,39 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     config.add_cleanup(restore)
     reports = reporting.Reporting(options, recorder)
     manager.register(reports, "bakeoff-reporting")
+    answered = recorder.answered(retry_errors=options.retry_errors)
+    live = Live(config, {arm: content.records for arm, content in recorder.stored.items()}, answered)
+    manager.register(live, "bakeoff-live")
     page = config.getoption("htmlpath", default=None)
     if page:
         manager.register(html, "bakeoff-html-header")
         manager.register(html.HtmlRows(Path(page), reports), "bakeoff-html-rows")
     if worker_count(config):
-        manager.register(Controller(config, plan, options, recorder, reports), "bakeoff-controller")
+        manager.register(Controller(config, plan, options, recorder, reports=reports, live=live), "bakeoff-controller")
     else:
         bench = Bench(
             plan,
             options,
             StandaloneOpener(config, options, recorder),
-            answered=recorder.answered(retry_errors=options.retry_errors),
+            answered=answered,
             attempts=recorder.attempts(),
             stored_selection=recorder.stored_selection,
         )
         manager.register(bench, "bakeoff-bench")
-        manager.register(Alone(config, bench, recorder, reports), "bakeoff-alone")
+        manager.register(Alone(config, bench, recorder, reports, live), "bakeoff-alone")
 
 
 class Alone:
     """A session without workers: the run begins when it is known that something was selected."""
 
-    def __init__(self, config: pytest.Config, bench: Bench, recorder: Recorder, reports: reporting.Reporting) -> None:
+    def __init__(
+        self, config: pytest.Config, bench: Bench, recorder: Recorder, reports: reporting.Reporting, live: Live
+    ) -> None:
         self._config = config
         self._bench = bench
         self._recorder = recorder
         self._reports = reports
+        self._live = live
 
     def pytest_collection_finish(self) -> None:
         """Open the run directory, unless this only lists or nothing was selected."""
@@ -78,6 +85,7 @@ class Alone:
         if self._bench.selection and not self._config.option.collectonly:
             try:
                 self._recorder.open(self._bench.selection)
+                self._live.expect(self._bench.selection)
             except UsageProblem as problem:
                 raise pytest.UsageError(str(problem)) from problem
 

@@ -121,11 +121,11 @@ def interval(
             method="one_cluster",
             flags=(*_flags(m), "no_interval"),
         )
-    return _effective(m, confidence, worst_case_below)
+    return interval_of_moments(m, confidence=confidence, worst_case_below=worst_case_below)
 
 
-def _effective(m: Moments, confidence: float, worst_case_below: float) -> Interval:
-    """Return the effective-sample Wilson interval of moments that have a variance."""
+def interval_of_moments(m: Moments, *, confidence: float = 0.95, worst_case_below: float = 0.0) -> Interval:
+    """Return the effective-sample Wilson interval of moments that have a variance; arguments as `interval`."""
     p = 0.0 if m.value <= _EDGE else 1.0 if m.value >= 1.0 - _EDGE else m.value
     variance = max(m.variance, m.independent)  # negative correlation within images must not shrink the interval
     if m.informative_clusters < worst_case_below:
