@@ -218,7 +218,7 @@ def doctor(
 
 
 @app.command()
-def ui(
+def ui(  # noqa: PLR0917 - Typer reads options from parameters
     host: Annotated[
         str, typer.Option(metavar="HOST", help="address to listen on; beyond loopback asks for a token")
     ] = ("127.0.0.1"),

@@ -60,13 +60,13 @@ class _Ui:
         run = "/api/runs/{run}"
         return [
             *(Route(path, self._page(name), methods=get) for path, name in pages.items()),
+            Route("/runs/{run}.json", self._run, methods=get),
             Route("/runs/{run}", self._run_page, methods=get),
             Route("/enter", self._enter, methods=get),
             Route("/new.json", self._read(lambda: launch.launcher(self._place)), methods=get),
             Route("/runs.json", self._read(self._index.rows), methods=get),
             Route("/cases.json", self._read(cases.listed), methods=get),
             Route("/live.json", self._live, methods=get),
-            Route("/runs/{run}.json", self._run, methods=get),
             Route("/api/machine", self._read(launch.machine), methods=get),
             Route("/api/token", self._token, methods=get),
             Route("/api/live/events", self._events, methods=get),

@@ -31,7 +31,7 @@ Fields = dict[str, Any]
 
 
 class SaveCase(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A case in the documented form, and the file it goes into; `replaces` is the id of the case it takes the place of."""
+    """A case in the documented form, and the file it goes into; `replaces` is the id of the case that it replaces."""
 
     case: Fields
     file: Annotated[str, Meta(max_length=80)] = "cases.json"

@@ -1,10 +1,10 @@
 """Who may talk to the app: checked before any page or handler sees a request.
 
 The dangers are another web page in the same browser (cross-site requests, DNS rebinding, framing), a report that holds
-what a model wrote, and, beyond loopback, other people. So: the Host must be ours, a request that another site caused is
-refused, a change needs our token in a header and JSON in its body, bodies are bounded in size and time, and every answer
-forbids framing and foreign content. Files of runs are served under an address that cannot be guessed and in a sandbox of
-their own, so that what they do stays there.
+what a model wrote, and, beyond loopback, other people. So: the Host must be ours, a request that another site caused
+is refused, a change needs our token in a header and JSON in its body, bodies are bounded in size and time, and every
+answer forbids framing and foreign content. Files of runs are served under an address that cannot be guessed and in a
+sandbox of their own, so that what they do stays there.
 """
 
 import asyncio

@@ -16,7 +16,7 @@ _FRESH_S = 3600.0
 
 
 class Score(msgspec.Struct, frozen=True, kw_only=True):
-    """The primary number of an arm on a track."""
+    """The primary number of an arm on a track; `right` counts the right ones of `n` where every score is 0 or 1."""
 
     arm: str
     track: str
@@ -25,6 +25,7 @@ class Score(msgspec.Struct, frozen=True, kw_only=True):
     ci95: tuple[float, float] | None
     n: int
     errors: int
+    right: int | None
 
 
 class RunRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,6 +68,7 @@ class _Track(msgspec.Struct):
     errors: int
     metrics: dict[str, _Metric]
     selected: int | None = None
+    right: int | None = None
 
 
 class _Arm(msgspec.Struct):
@@ -211,7 +213,16 @@ def _score(arm: str, name: str, track: _Track) -> Score:
         ((key, metric) for key, metric in track.metrics.items() if metric.primary and metric.value is not None),
         next(iter(track.metrics.items()), ("", _Metric(value=None, ci95=None, n=track.n))),
     )
-    return Score(arm=arm, track=name, metric=metric, value=found.value, ci95=found.ci95, n=found.n, errors=track.errors)
+    return Score(
+        arm=arm,
+        track=name,
+        metric=metric,
+        value=found.value,
+        ci95=found.ci95,
+        n=track.n,
+        errors=track.errors,
+        right=track.right,
+    )
 
 
 def machine_of(manifest: Manifest) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from bakeoff.web.problems import Refusal
 from bakeoff.web.state import JobPlan, JobState, Kind, ProcessId, Step, read_plan, read_state, write_plan
 
 _SAME_START_S = 1.0
+_LOCK_ATTEMPTS = 10
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -154,12 +156,15 @@ class Jobs:
         """Hold the lock of the reports folder while the context is open; a process started in it holds it on."""
         descriptor = os.open(self._place.own / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            for attempt in range(_LOCK_ATTEMPTS):
+                with contextlib.suppress(BlockingIOError):
+                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    break
+                if attempt < _LOCK_ATTEMPTS - 1:
+                    time.sleep(0.05)  # a process that ends is seen to be gone a moment before its files are closed
+            else:
+                raise Refusal(409, "a run is going on in this reports folder; stop it or wait for its end", "busy")
             yield descriptor
-        except BlockingIOError as error:
-            raise Refusal(
-                409, "a run is going on in this reports folder; stop it or wait for its end", "busy"
-            ) from error
         finally:
             os.close(descriptor)
 

@@ -105,6 +105,12 @@ def _steps(job: Job) -> tuple[StepView, ...]:
     return tuple(found)
 
 
+def _arm_words(arm: ArmProgress | None) -> str:
+    if arm is None:
+        return "Loading weights."
+    return f"{arm.name} is answering." if arm.last else f"{arm.name} is loaded; checks go before its first sample."
+
+
 _CODES = {
     0: "finished",
     1: "finished; a sample has no answer or a gate failed",
@@ -116,18 +122,27 @@ _CODES = {
 
 
 def _words(job: Job, steps: tuple[StepView, ...], arms: tuple[ArmProgress, ...]) -> str:
+    match job.phase:
+        case "lost":
+            return "The run's process is gone and left no word; what it recorded is kept."
+        case "stopping":
+            return "Stopping: the sample being answered is let go, and the report of the rest is written."
+        case "running":
+            return _going_words(steps, arms)
+        case _:
+            return _ended_words(job, steps)
+
+
+def _going_words(steps: tuple[StepView, ...], arms: tuple[ArmProgress, ...]) -> str:
     going = next((step for step in steps if step.state == "running"), None)
-    if job.phase == "lost":
-        return "The run's process is gone and left no word; what it recorded is kept."
-    if job.phase == "stopping":
-        return "Stopping: the sample being answered is let go, and the report of the rest is written."
-    if job.phase == "running":
-        if going is None:
-            return "Starting."
-        if going.name == "prepare":
-            return "Fetching samples; the log says how many bytes are to come."
-        arm = next((arm for arm in arms if arm.state == "going"), None)
-        return f"{arm.name} is answering." if arm else "Loading weights."
+    if going is None:
+        return "Starting."
+    if going.name == "prepare":
+        return "Fetching samples; the log says how many bytes are to come."
+    return _arm_words(next((arm for arm in arms if arm.state == "going"), None))
+
+
+def _ended_words(job: Job, steps: tuple[StepView, ...]) -> str:
     last = next((step for step in reversed(steps) if step.code is not None), None)
     if last is None:
         return "Ended before its first step."

@@ -12,7 +12,7 @@ import uvicorn
 
 from bakeoff.errors import UsageProblem
 from bakeoff.web.app import make_app
-from bakeoff.web.guard import Access, make_access
+from bakeoff.web.guard import Access, App, make_access
 from bakeoff.web.jobs import Jobs
 from bakeoff.web.place import Place
 
@@ -42,21 +42,7 @@ def serve(place: Place, asked: Listening, *, opens_browser: bool, say: Callable[
         port = listener.getsockname()[1]
         access = make_access(asked.host, port, token=asked.token, names=asked.names, scheme=scheme)
         link = address(access)
-        config = uvicorn.Config(
-            make_app(place, access, Jobs(place, asked.patience_s)),
-            log_level="warning",
-            access_log=False,
-            lifespan="off",
-            ws="none",
-            server_header=False,
-            date_header=True,
-            timeout_keep_alive=15,
-            timeout_graceful_shutdown=2,
-            limit_concurrency=512,
-            h11_max_incomplete_event_size=64_000,
-            ssl_certfile=None if asked.certificate is None else str(asked.certificate),
-            ssl_keyfile=None if asked.key is None else str(asked.key),
-        )
+        config = make_config(make_app(place, access, Jobs(place, asked.patience_s)), asked)
         say(f"bakeoff ui: {link}")
         if access.link_token is not None:
             say("The link lets a browser in; keep it to yourself. Without it every page is refused.")
@@ -69,6 +55,24 @@ def serve(place: Place, asked: Listening, *, opens_browser: bool, say: Callable[
             uvicorn.Server(config).run(sockets=[listener])
         except OSError as error:
             raise UsageProblem(f"cannot serve: {error}") from error
+
+
+def make_config(app: App, asked: Listening) -> uvicorn.Config:
+    """Return how uvicorn serves the app."""
+    return uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        ws="none",
+        server_header=False,
+        timeout_keep_alive=15,
+        timeout_graceful_shutdown=2,
+        limit_concurrency=512,
+        h11_max_incomplete_event_size=64_000,
+        ssl_certfile=None if asked.certificate is None else str(asked.certificate),
+        ssl_keyfile=None if asked.key is None else str(asked.key),
+    )
 
 
 def address(access: Access) -> str:

@@ -57,7 +57,7 @@ class Supervisor:
         child = subprocess.Popen(
             step.argv,
             cwd=self._plan.cwd,
-            env={**os.environ, **self._plan.env},
+            env={**os.environ, "PYTHONUNBUFFERED": "1", **self._plan.env},
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=log,

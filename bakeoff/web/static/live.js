@@ -30,6 +30,7 @@ function state(now) {
   $("resume").hidden = isOn || live.kind === "try" || !left;
   $("stop-said").textContent = isOn ? kept() : "";
   tell($("verdict"), isOn ? "" : ended(left), live.ended_well ? "good" : isLost ? "bad" : "differs");
+  $("words").hidden = !isOn;
   $("open").hidden = !live.has_report || live.kind === "try";
   $("open").href = `/runs/${encodeURIComponent(live.run)}`;
   $("arms").replaceChildren(...live.arms.map(armLine));
@@ -77,7 +78,7 @@ function armLine(arm) {
     h("div", { class: "line" }, h("b", { class: "name" }, arm.name), h("span", { class: `chip ${kind}` }, word), h("span", { class: "fine" }, arm.backend)),
     h("progress", { max: Math.max(arm.selected, 1), value: arm.answered + arm.errors, "aria-label": `${arm.name}: ${arm.answered} of ${arm.selected} answered` }),
     h("div", { class: "facts-row" }, facts.filter(Boolean).map((fact) => (typeof fact === "string" ? h("span", {}, fact) : fact))),
-    h("ul", { class: "scores" }, arm.tracks.filter((track) => track.score.n).map(scoreLine)),
+    h("ul", { class: "scores" }, arm.tracks.filter((track) => track.score.n).map((track) => scoreLine(track, arm.state === "done" ? "" : " so far"))),
     found.filter((finding) => finding.serious).map((finding) => h("p", { class: "fine" }, `≠ ${finding.sentence}.`)));
 }
 
@@ -87,8 +88,8 @@ function parity(arm, found) {
   return h("span", {}, serious ? `parity ≠ ${serious} ${serious === 1 ? "finding" : "findings"}` : "parity ✓ nothing found");
 }
 
-function scoreLine(track) {
-  const so = track.score, of = `${track.title} so far `;
+function scoreLine(track, when) {
+  const so = track.score, of = `${track.title}${when}: `;
   if (so.n < 30 || !so.ci95) {
     return h("li", {}, of, h("b", {}, so.right === null ? `${score(so.mean, 100)}` : counted(so.right, so.n)), so.right === null ? ` (${count(so.n)} answers)` : "");
   }

@@ -109,6 +109,9 @@ async function check() {
 
 const many = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 
+/** A long command over several lines, which a shell reads as one. */
+const broken = (typed) => (typed.length > 60 ? typed.replaceAll(" -", " \\\n  -") : typed);
+
 function showOrder(order, found) {
   const time = found.estimate;
   $("sum-words").textContent =
@@ -117,7 +120,7 @@ function showOrder(order, found) {
   $("sum-time").textContent = time.seconds === null
     ? `No past run on this machine tells how long ${time.unknown.join(", ")} ${time.unknown.length === 1 ? "takes" : "take"}.`
     : `Time from ${many(time.runs, "past run")} on this machine.`;
-  $("command").textContent = found.prepare ? `${found.prepare.typed}\n${found.typed}` : found.typed;
+  $("command").textContent = [found.prepare?.typed, found.typed].filter(Boolean).map(broken).join("\n");
   tell($("sum-problem"), found.warnings.join("\n"), "differs");
   preparing = found.prepare;
   $("sum-prepare").hidden = !preparing;

@@ -1,7 +1,7 @@
 /** How a run is told in a table or a heading. */
 
 import { h } from "./dom.js";
-import { count, interval, score } from "./format.js";
+import { count, counted, interval, score } from "./format.js";
 
 const BADGES = { comparable: ["comparable", "✓ comparable"], differs: ["differs", "≠ differences"], "not comparable": ["not-comparable", "✕ not comparable"] };
 
@@ -16,6 +16,8 @@ export function badgeChip(row) {
 }
 
 export function scoreLine(found) {
-  const text = found.value === null ? "no score" : `${score(found.value, found.n)} (${interval(found.ci95, found.n)})`;
+  let text = "no score";
+  if (found.n && found.n < 100 && found.right !== null) text = counted(found.right, found.n);
+  else if (found.value !== null) text = found.ci95 ? `${score(found.value, found.n)} (${interval(found.ci95, found.n)})` : `${score(found.value, found.n)} (${count(found.n)} answers)`;
   return h("li", {}, `${found.arm}, ${found.track}: `, h("b", {}, text), found.errors ? h("span", { class: "bad" }, ` ${count(found.errors)} errors`) : null);
 }

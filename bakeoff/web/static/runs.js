@@ -21,7 +21,7 @@ function line(row) {
     h("td", {}, statusChip(row), row.status !== "complete" && row.selected ? h("p", { class: "headline" }, counted(row.answered, row.selected)) : null, row.gates.length ? h("p", { class: "headline" }, row.gates.join("; ")) : null),
     h("td", { class: "wide" }, h("ul", { class: "scores" }, scores), more > 0 ? h("p", { class: "headline" }, `and ${count(more)} more`) : null, row.problem ? h("p", { class: "fine bad" }, row.problem) : null),
     h("td", {}, badgeChip(row)),
-    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), memory(row.bytes)));
+    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), row.bytes < 500_000 ? "under 1\u202fMB" : memory(row.bytes)));
 }
 
 function show() {
