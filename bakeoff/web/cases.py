@@ -89,6 +89,8 @@ def check(fields: Fields) -> tuple[Case, Sample]:
             return case, _sample(case)
         except DataMissing as problem:
             raise Refusal(400, _plain(str(problem), file), _field(str(problem))) from problem
+        except (OSError, ValueError, RecursionError) as problem:  # a name that no file can have, a text that is none
+            raise Refusal(400, f"the case cannot be read: {problem}", "case") from problem
 
 
 def _sample(case: Case) -> Sample:
@@ -189,8 +191,12 @@ def read_image(path: str) -> tuple[bytes, str]:
         Refusal: when it is not there or is none.
     """
     root = (data_dir() / "images").resolve()
-    file = (root / path).resolve()
-    if not file.is_relative_to(root) or not file.is_file():
+    try:
+        file = (root / path).resolve()
+        is_there = file.is_relative_to(root) and file.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        is_there = False
+    if not is_there:
         raise Refusal(404, f"there is no picture {path!r} below {root}")
     content = file.read_bytes()
     kind = media_type(content)

@@ -30,6 +30,7 @@ COOKIE = "bakeoff-ui"
 MOST_BODY = 1_000_000
 MOST_IMAGE_BODY = 32_000_000
 _BODY_TIMEOUT_S = 30.0
+_LONGEST_NAME = 250  # bytes; file systems take 255
 _SAFE = frozenset({"GET", "HEAD"})
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; "
@@ -105,9 +106,12 @@ class Guard:
             if scope["type"] == "lifespan":
                 await self._app(scope, receive, send)
             return  # no other protocol is spoken: a websocket's handshake is closed unanswered
-        is_file = str(scope["path"]).startswith(f"/files/{self._access.file_key}/")
+        path = str(scope["path"])
+        is_file = path.startswith(f"/files/{self._access.file_key}/")
         send = _with_headers(send, FILE_POLICY if is_file else PAGE_POLICY, is_file=is_file)
         try:
+            if "\0" in path or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > _LONGEST_NAME:
+                raise Refusal(404, "no address of this app has such a name", "address")
             self._check(scope, is_file=is_file)
             receive = await _read_body(scope, receive)
         except Refusal as refusal:

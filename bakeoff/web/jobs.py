@@ -28,6 +28,7 @@ from bakeoff.web.state import JobPlan, JobState, Kind, ProcessId, Step, read_pla
 
 _SAME_START_S = 1.0
 _LOCK_ATTEMPTS = 10
+_STATE_ATTEMPTS = 200
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -128,6 +129,11 @@ class Jobs:
             Refusal: when it is not going on.
         """
         job = self.find(name)
+        for _ in range(_STATE_ATTEMPTS):  # one that has just begun has not told its processes yet
+            if job.state is not None or not job.is_alive:
+                break
+            time.sleep(0.05)
+            job = self.find(name)
         processes = [p for p in (_supervisor(job), _step(job)) if p is not None]
         if not processes:
             raise Refusal(409, "that run has ended already", "ended")
@@ -147,9 +153,23 @@ class Jobs:
             child.poll()  # an ended supervisor must not look alive because nobody collected it
         job = Job(folder=folder, plan=read_plan(folder), state=read_state(folder), is_alive=False)
         is_alive = _supervisor(job) is not None or _step(job) is not None
-        if job.state is None and not is_alive:
-            is_alive = any(child.poll() is None and child.args[3] == str(folder) for child in self._children)  # type: ignore[index] # a list, as started above
+        if job.state is None and self._is_newest(folder):
+            is_alive = self._is_locked()
         return msgspec.structs.replace(job, is_alive=is_alive)
+
+    def _is_newest(self, folder: Path) -> bool:
+        return folder.name == max((path.parent.name for path in folder.parent.glob("*/job.json")), default="")
+
+    def _is_locked(self) -> bool:
+        """Return whether a job holds the lock of the reports folder."""
+        descriptor = os.open(self._place.own / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
 
     @contextlib.contextmanager
     def _lock(self) -> Iterator[int]:

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import strategies as st
 from starlette.routing import Route
 
-from bakeoff.web import app as web
 from bakeoff.web.app import _Ui
 from bakeoff.web.events import Broadcast
+from bakeoff.web.jobs import Jobs
+from bakeoff.web.problems import Refusal
 from tests_unit.web.conftest import Client
 
 ODD = [
@@ -131,7 +132,10 @@ def test_every_post_route_with_bodies_that_are_no_order(client: Client) -> None:
 
 
 def test_every_post_route_with_single_odd_fields(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(web.launch, "start", lambda *_: pytest.fail("an order of one odd field started a run"))
+    def refuse(*_: object) -> None:
+        raise Refusal(409, "no run is started here")
+
+    monkeypatch.setattr(Jobs, "start", refuse)
     for path, field in itertools.product(posts(client)[::2], FIELDS):
         for value in VALUES[:: 1 if field in {"case", "tracks", "runs"} else 3]:
             assert_in_words(client.raw(path, json.dumps({field: value}).encode()), (path, field, value))
