@@ -97,7 +97,9 @@ def test_first_visit_to_finished_report_in_one_click(
     page = window.open("/")
     page.fill("#limit", "2")
     page.select_option("#parity", "off")
-    page.wait_for_function("document.getElementById('sum-words').textContent.includes('2 arms × 1 track = 4 answers')")
+    page.wait_for_function(
+        "() => document.getElementById('sum-words').textContent.includes('2 arms × 1 track = 4 answers')"
+    )
     page.wait_for_selector("#start:not([disabled])")
     page.click("#start")
     page.wait_for_url("**/live")
@@ -236,6 +238,7 @@ def test_a_custom_case_is_drawn_tried_asked_and_saved(window: Window, client: Cl
     page.select_option("#scorer", "bbox_iou")
     page.click("#save")
     assert "expected.bbox" in page.wait_for_selector("#problem:not([hidden])").inner_text()
+    page.locator("#shown").scroll_into_view_if_needed()
     place = page.locator("#shown").bounding_box()
     corner = [place["x"] + place["width"] / 4, place["y"] + place["height"] / 4]
     page.mouse.move(*corner)
@@ -257,7 +260,7 @@ def test_a_custom_case_is_drawn_tried_asked_and_saved(window: Window, client: Cl
     script.write_text(json.dumps({"default": "[255, 250, 750, 745]"}), "utf-8")
     page.evaluate("name => document.getElementById('arm').append(new Option(name, name, true, true))", f"fake:{script}")
     page.click("#ask")
-    page.wait_for_function("document.getElementById('tried').textContent.includes('The answer stands above')")
+    page.wait_for_function("() => document.getElementById('tried').textContent.includes('The answer stands above')")
     assert page.input_value("#output") == "[255, 250, 750, 745]"
     assert "✓ right" in page.inner_text("#tried")
     assert client.get("/runs.json").json() == []
@@ -355,7 +358,7 @@ def test_names_that_are_markup_are_shown_as_text(window: Window, client: Client,
 
 def ready(page: Any) -> None:
     page.wait_for_function(
-        "!document.querySelector('.loading') && (!document.getElementById('start') || !document.getElementById('start').disabled)"
+        "() => !document.querySelector('.loading') && (!document.getElementById('start') || !document.getElementById('start').disabled)"
     )
 
 
