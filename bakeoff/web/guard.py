@@ -110,8 +110,6 @@ class Guard:
         is_file = path.startswith(f"/files/{self._access.file_key}/")
         send = _with_headers(send, FILE_POLICY if is_file else PAGE_POLICY, is_file=is_file)
         try:
-            if "\0" in path or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > _LONGEST_NAME:
-                raise Refusal(404, "no address of this app has such a name", "address")
             self._check(scope, is_file=is_file)
             receive = await _read_body(scope, receive)
         except Refusal as refusal:
@@ -122,6 +120,8 @@ class Guard:
     def _check(self, scope: Scope, *, is_file: bool) -> None:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         access, path, method = self._access, str(scope["path"]), scope["method"]
+        if "\0" in path or max(len(part.encode("utf-8", "replace")) for part in path.split("/")) > _LONGEST_NAME:
+            raise Refusal(404, "no address of this app has such a name", "address")
         if not access.is_ours(headers.get("host", "")):
             raise Refusal(421, "this address is not the app's own; open the link that `bakeoff ui` printed", "host")
         if is_file and method in _SAFE:

@@ -11,7 +11,10 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow, ImageDraw
 
+import bakeoff.report
+import bakeoff.web
 from bakeoff.report import numbers
+from bakeoff.tracks import TRACKS
 from bakeoff.web.place import Place
 from tests_unit.commands.calibration import records, write_run
 from tests_unit.doubles.data_hub import data_hub
@@ -37,6 +40,11 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+SMALL = """() => [...document.querySelectorAll("a.button, button, select, input, summary, nav a")]
+  .map(e => [e.outerHTML.slice(0, 80), (e.closest("label") ?? e).getBoundingClientRect()])
+  .filter(([, r]) => r.width > 1 && (r.height < 24 || r.width < 24)).map(([text]) => text)"""
+
+
 class Window:
     """A browser window on the app that keeps what the console says and where requests go."""
 
@@ -49,9 +57,13 @@ class Window:
         self.context.on("request", lambda request: self.requests.append(request.url))
         self.context.on("weberror", lambda error: self.faults.append(str(error.error)))
 
+    def _on_console(self, message: Any) -> None:
+        if message.type == "error":
+            self.faults.append(message.text)
+
     def open(self, path: str) -> Any:
         page = self.context.new_page()
-        page.on("console", lambda message: message.type == "error" and self.faults.append(message.text))
+        page.on("console", self._on_console)
         page.goto(self.base + path)
         return page
 
@@ -187,8 +199,6 @@ def test_twenty_tabs_stay_alive(window: Window, client: Client, script: Callable
 def test_asking_for_more_than_is_prepared_prepares_first(
     browser: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from bakeoff.tracks import TRACKS
-
     source = TRACKS["gsm8k"].source
     assert source is not None
     write_datasets(tmp_path / "hub", source.splits)
@@ -312,7 +322,8 @@ def test_two_runs_are_compared_rescored_and_deleted(window: Window, client: Clie
     window.assert_clean()
 
 
-def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client, two_runs: tuple[str, str]) -> None:
+@pytest.mark.usefixtures("two_runs")
+def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client) -> None:
     """A report whose script tries to reach the app: no token, no cookie, no page around it."""
     attack = (
         "<script>(async () => { const out = [];"
@@ -320,7 +331,9 @@ def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client, 
         "try { document.cookie; out.push('cookie'); } catch { out.push('-'); }"
         "try { localStorage.x; out.push('storage'); } catch { out.push('-'); }"
         "try { await (await fetch('/api/token')).json(); out.push('token'); } catch { out.push('-'); }"
-        "try { const r = await fetch('/api/start', {method: 'POST', headers: {'Content-Type': 'application/json'}, body: '{}'}); out.push(r.status); } catch { out.push('-'); }"
+        "const json = {'Content-Type': 'application/json'};"
+        "try { const r = await fetch('/api/start', {method: 'POST', headers: json, body: '{}'});"
+        "out.push(r.status); } catch { out.push('-'); }"
         "document.body.textContent = out.join(' '); })()</script><body>waiting</body>"
     )
     (client.place.reports / "one" / "report.html").write_text(attack, "utf-8")
@@ -334,14 +347,15 @@ def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client, 
     assert client.jobs.newest() is None
 
 
-def test_names_that_are_markup_are_shown_as_text(window: Window, client: Client, two_runs: tuple[str, str]) -> None:
+@pytest.mark.usefixtures("two_runs")
+def test_names_that_are_markup_are_shown_as_text(window: Window, client: Client) -> None:
     evil = "<img src=x onerror=document.title='pwned'>"
-    for path in (client.place.reports / "one" / "run.json", client.place.reports / "one" / "selection.json"):
-        content = json.loads(path.read_text("utf-8"))
+    for file in (client.place.reports / "one" / "run.json", client.place.reports / "one" / "selection.json"):
+        content = json.loads(file.read_text("utf-8"))
         if "arms" in content:
             content["arms"] = {evil: content["arms"]["a"]}
             content["tracks"][evil] = content["tracks"]["calibration"]
-        path.write_text(json.dumps(content), "utf-8")
+        file.write_text(json.dumps(content), "utf-8")
     case = {"id": "x", "category": evil, "images": [], "prompt": evil, "scorer": "contains", "expected": {"text": evil}}
     assert client.post("/api/cases/save", {"case": case}).status_code == 200
     for path, selector in (
@@ -358,13 +372,14 @@ def test_names_that_are_markup_are_shown_as_text(window: Window, client: Client,
 
 def ready(page: Any) -> None:
     page.wait_for_function(
-        "() => !document.querySelector('.loading') && (!document.getElementById('start') || !document.getElementById('start').disabled)"
+        "() => !document.querySelector('.loading') && !(document.getElementById('start')?.disabled ?? false)"
     )
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.usefixtures("two_runs")
 def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
-    browser: Any, client: Client, two_runs: tuple[str, str], script: Callable[..., str], scheme: str
+    browser: Any, client: Client, script: Callable[..., str], scheme: str
 ) -> None:
     started = client.post(
         "/api/start", {"models": [script()], "tracks": ["calibration"], "limit": 4, "parity": "off"}
@@ -387,10 +402,7 @@ def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
         for narrow in (width, 320):
             page.set_viewport_size({"width": narrow, "height": 900})
             assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, (path, narrow)
-        small = page.evaluate(
-            "[...document.querySelectorAll('a.button, button, select, input, summary, nav a')].map(e => [e.outerHTML.slice(0, 80),"
-            " (e.closest('label') ?? e).getBoundingClientRect()]).filter(([, r]) => r.width > 1 && (r.height < 24 || r.width < 24)).map(([t]) => t)"
-        )
+        small = page.evaluate(SMALL)
         assert small == [], (path, width)
     window.context.close()
 
@@ -419,8 +431,11 @@ def test_numbers_are_written_as_the_report_writes_them(window: Window) -> None:
     got = page.evaluate(
         """async ([whole, shares, rates, times, sizes, intervals]) => {
           const f = await import("/static/format.js");
-          return [whole.map(f.count), shares.map(([v, n]) => f.score(v, n)), rates.map(f.perMinute), times.map(f.duration),
-            times.map(f.latency), sizes.map(f.memory), intervals.map(([v, n]) => f.interval(v, n)), f.instant("2026-11-30T09:12:44.5+00:00")];
+          const score = ([v, n]) => f.score(v, n), interval = ([v, n]) => f.interval(v, n);
+          return [
+            whole.map(f.count), shares.map(score), rates.map(f.perMinute), times.map(f.duration), times.map(f.latency),
+            sizes.map(f.memory), intervals.map(interval), f.instant("2026-11-30T09:12:44.5+00:00"),
+          ];
         }""",
         [whole, shares, rates, times, sizes, intervals],
     )
@@ -437,9 +452,6 @@ def test_numbers_are_written_as_the_report_writes_them(window: Window) -> None:
 
 
 def test_tokens_are_those_of_the_report() -> None:
-    import bakeoff.report
-    import bakeoff.web
-
     def tokens(folder: Path) -> list[tuple[str, str]]:
         text = "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("*.css")))
         return re.findall(r"(--(?!sans|serif|mono)[\w-]+):\s*(#[0-9A-Fa-f]{6})", text)

@@ -46,7 +46,8 @@ def test_every_field_becomes_the_option_of_its_name(place: Place) -> None:
         undecided="pass",
     )  # fmt: skip
     assert options(asked, place)[1:] == [
-        "--model=fake:echo,mlx:a/b@main,fake:oracle", "--limit=5", "--limit=calibration:7", "--protocol=calibration:default",
+        "--model=fake:echo,mlx:a/b@main,fake:oracle", "--limit=5", "--limit=calibration:7",
+        "--protocol=calibration:default",
         "--temperature=0", "--top-k=1", "--top-p=0.9", "--min-p=0.1", "--repetition-penalty=1.1", "--seed=7",
         "--thinking=off", "--max-tokens=32", "--concurrency=2", "--parity=strict", "--audit=3", "--margin=1.5",
         "--max-truncated=2", "--max-errors=1", "--undecided=pass", "--controls", "--min-score=calibration=0.5",
@@ -54,7 +55,7 @@ def test_every_field_becomes_the_option_of_its_name(place: Place) -> None:
     ]  # fmt: skip
 
 
-def test_pytest_knows_every_option_that_can_be_asked_for(place: Place) -> None:
+def test_pytest_knows_every_option_that_can_be_asked_for() -> None:
     known = subprocess.run([*PYTEST, "--help"], capture_output=True, text=True, check=True).stdout
     fields = set(Start.__struct_fields__) - {"models", "tracks", "limits", "protocols", "prepare"}
     for field in (*fields, "model", "protocol", "run_dir", "resume"):

