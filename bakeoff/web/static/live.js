@@ -79,7 +79,7 @@ function armLine(arm) {
     h("progress", { max: Math.max(arm.selected, 1), value: arm.answered + arm.errors, "aria-label": `${arm.name}: ${arm.answered} of ${arm.selected} answered` }),
     h("div", { class: "facts-row" }, facts.filter(Boolean).map((fact) => (typeof fact === "string" ? h("span", {}, fact) : fact))),
     h("ul", { class: "scores" }, arm.tracks.filter((track) => track.score.n).map((track) => scoreLine(track, arm.state === "done" ? "" : " so far"))),
-    found.filter((finding) => finding.serious).map((finding) => h("p", { class: "fine" }, `≠ ${finding.sentence}.`)));
+    found.filter((finding) => finding.serious && finding.arms.at(-1) === arm.name).map((finding) => h("p", { class: "fine" }, `≠ ${finding.sentence}.`)));
 }
 
 function parity(arm, found) {
