@@ -78,7 +78,7 @@ def _row(track: Track) -> TrackRow:
         is_all=track.source is None or whole or (prepared is not None and full is not None and prepared >= full),
         default_size="" if track.source is None else str(track.source.default),
         sample_bytes=manifest.image_bytes / manifest.samples if manifest and manifest.samples else None,
-        protocols=tuple(protocol.name for protocol in track.protocols),
+        protocols=track.protocol_names,
         groups=track.dimensions[0] if track.dimensions else None,
         problem=problem,
         licence=track.licence,

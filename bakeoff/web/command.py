@@ -127,7 +127,7 @@ def _protocol(track: str, name: str) -> str:
     try:
         return TRACKS[track].protocol(name).name
     except KeyError:
-        known = ", ".join(p.name for p in TRACKS[track].protocols) if track in TRACKS else "no such track"
+        known = ", ".join(TRACKS[track].protocol_names) if track in TRACKS else "no such track"
         raise Refusal(400, f"track {track!r} has no protocol {name!r}: {known}", "protocol") from None
 
 
