@@ -1,7 +1,7 @@
 """How long a run may take, from what this very machine did before; nothing is guessed where nothing was measured."""
 
 import platform
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
 import msgspec
@@ -32,17 +32,18 @@ def this_machine() -> tuple[object, ...]:
     return (platform.machine(), psutil.cpu_count(logical=True), psutil.virtual_memory().total)
 
 
-def estimate(asked: Start, models: Sequence[str], tracks: Iterable[TrackRow], past: Sequence[RunRow]) -> Estimate:
-    """Return the time that the arms need for the tracks asked for.
+def estimate(
+    asked: Start, models: Sequence[str], tracks: Iterable[TrackRow], past: Sequence[RunRow], missing: Mapping[str, int]
+) -> Estimate:
+    """Return the time that the arms need for the tracks asked for, once the `missing` samples are fetched.
 
     An arm's pace is the median of its last runs here, those on the same tracks before others.
     """
     samples = 0
     for row in tracks:
         if row.name in asked.tracks:
-            limit = asked.limit_of(row.name)
-            there = row.full or row.prepared or 0 if asked.prepare else row.prepared or 0
-            samples += there if limit is None else min(limit, max(there, limit if row.can_prepare else there))
+            limit, there = asked.limit_of(row.name), missing.get(row.name, row.prepared or 0)
+            samples += there if limit is None else min(limit, there)
     here = this_machine()
     mine = [run for run in past if run.machine == here]
     total, unknown, used = 0.0, [], set()

@@ -52,10 +52,12 @@ class Broadcast:
             parts: list[bytes] = []
             if live is not None and live.job != job:
                 job, offset = live.job, None
-            if state != sent:
+            is_going = live is not None and live.phase in {"running", "stopping"}
+            is_news = state != sent
+            if is_news:
                 parts.append(_event("state", state))
                 sent = state
-            if live is not None:
+            if live is not None and (is_going or is_news):
                 part, offset = await asyncio.to_thread(_log, self.jobs.find(live.job).log, offset)
                 if part:
                     parts.append(_event("log", part))
@@ -64,7 +66,6 @@ class Broadcast:
                 parts, quiet = [b": still here\n\n"], 0.0
             for one in parts:
                 yield one
-            is_going = live is not None and live.phase in {"running", "stopping"}
             await asyncio.sleep(_LOOK_EVERY_S if is_going else _IDLE_LOOK_EVERY_S)
 
 

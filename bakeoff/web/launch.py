@@ -84,7 +84,7 @@ def order(asked: Start, place: Place, index: RunIndex) -> Order:
     return Order(
         typed=_without_run_dir(command.typed),
         prepare=_preparing(missing, place) if missing else None,
-        estimate=estimate(asked, model_names(asked), track_rows(place), index.rows()),
+        estimate=estimate(asked, model_names(asked), track_rows(place), index.rows(), missing),
         warnings=rule_warnings(rules, 2.0 if asked.margin is None else asked.margin),
     )
 

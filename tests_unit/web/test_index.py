@@ -13,6 +13,7 @@ from bakeoff.web import index as module
 from bakeoff.web.index import RunIndex
 from bakeoff.web.place import Place
 from tests_unit.commands.calibration import records, write_run
+from tests_unit.web.conftest import Client
 
 
 def row_of(place: Place, name: str) -> module.RunRow:
@@ -91,3 +92,26 @@ def test_the_apps_own_folder_is_no_run(place: Place) -> None:
     (place.own / "x").mkdir(parents=True)
     (place.own / "run.json").write_text("{}", "utf-8")
     assert RunIndex(place).rows() == []
+
+
+def test_a_run_is_exported_or_the_app_says_that_it_cannot(client: Client) -> None:
+    build(write_run(client.place.reports / "r", {"a": records()}))
+    answer = client.post("/api/runs/r/export", {"form": "csv"})
+    if answer.status_code == 501:
+        assert answer.json()["error"] == "this version has no `bakeoff export`"
+        return
+    done = answer.json()
+    assert answer.status_code == 200, done
+    assert done["files"]
+    for file in done["files"]:
+        sent = client.get(f"/files/{client.access.file_key}/exports/{done['folder']}/{file}")
+        assert (sent.status_code, "attachment" in sent.headers["Content-Disposition"]) == (200, True)
+
+
+def test_a_run_that_cannot_be_rescored_says_why(client: Client) -> None:
+    (client.place.reports / "r").mkdir()
+    (client.place.reports / "r" / "run.json").write_text("{}", "utf-8")
+    answer = client.post("/api/runs/r/rescore", {"dry": True})
+    assert answer.status_code == 409
+    assert "run.json is not readable" in answer.json()["error"]
+    assert "Traceback" not in answer.text

@@ -205,12 +205,14 @@ def test_an_estimate_comes_from_runs_of_this_machine_alone(place: Place) -> None
     asked = Start(tracks=("calibration",), limit=100)
     tracks = track_rows(place)
     elsewhere = past("1", 1.0, ("m1", 8, 1), "calibration")
-    assert estimate(asked, ("a",), tracks, [elsewhere]).seconds is None
+    assert estimate(asked, ("a",), tracks, [elsewhere], {}).seconds is None
     other_track = past("2", 4.0, here, "docvqa")
-    assert estimate(asked, ("a",), tracks, [elsewhere, other_track]).seconds == pytest.approx(28.0)
+    assert estimate(asked, ("a",), tracks, [elsewhere, other_track], {}).seconds == pytest.approx(28.0)
     same = [past(str(n), rate, here, "calibration") for n, rate in ((3, 2.0), (4, 10.0), (5, 5.0))]
-    found = estimate(asked, ("a",), tracks, [elsewhere, other_track, *same])
+    found = estimate(asked, ("a",), tracks, [elsewhere, other_track, *same], {})
     assert (found.answers, found.runs) == (100, 3)
     assert found.seconds == pytest.approx(23.0)
-    both = estimate(asked, ("a", "b"), tracks, same)
+    assert estimate(Start(tracks=("calibration",)), ("a",), tracks, same, {}).answers == 265
+    assert estimate(Start(tracks=("calibration",)), ("a",), tracks, same, {"calibration": 1000}).answers == 1000
+    both = estimate(asked, ("a", "b"), tracks, same, {})
     assert (both.answers, both.seconds, both.unknown) == (200, None, ("b",))
