@@ -244,6 +244,32 @@ def doctor(
 
 
 @app.command()
+def ui(  # noqa: PLR0917 - Typer reads options from parameters
+    host: Annotated[
+        str, typer.Option(metavar="HOST", help="address to listen on; beyond loopback asks for a token")
+    ] = ("127.0.0.1"),
+    port: Annotated[int, typer.Option(metavar="N", min=0, max=65535, help="port; 0 takes a free one")] = 8765,
+    bench: Annotated[Path | None, typer.Option(metavar="DIR", help="folder of test_<track>.py modules")] = None,
+    reports: Annotated[Path | None, typer.Option(metavar="DIR", help="folder of runs")] = None,
+    name: Annotated[list[str] | None, typer.Option(metavar="HOST", help="a further host name to answer to")] = None,
+    certificate: Annotated[Path | None, typer.Option(metavar="FILE", help="TLS certificate, PEM")] = None,
+    key: Annotated[Path | None, typer.Option(metavar="FILE", help="its private key, PEM")] = None,
+    *,
+    token: Annotated[bool, typer.Option("--token", help="ask for a token on loopback too")] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="do not open the browser")] = False,
+) -> None:
+    """Start, watch, stop, resume and read runs in a browser.
+
+    Example: bakeoff ui --no-open
+    """
+    from bakeoff.commands.ui import run_ui  # noqa: PLC0415 - takes a while to load
+    from bakeoff.web.serve import Listening  # noqa: PLC0415
+
+    listening = Listening(host=host, port=port, token=token, names=tuple(name or ()), certificate=certificate, key=key)
+    run_ui(bench, reports, listening, opens_browser=not no_open)
+
+
+@app.command()
 def version() -> None:
     """Print the version of the suite.
 

@@ -1,0 +1,160 @@
+/** The run that is on, or the last one. */
+
+import { post, files } from "./api.js";
+import { $, frame, h, say, tell } from "./dom.js";
+import { count, counted, duration, instant, interval, memory, perMinute, score } from "./format.js";
+import { onLive } from "./shell.js";
+
+const STATES = { waiting: "waiting", going: "answering", done: "done", partial: "not finished" };
+let live = null;
+let isPaused = false;
+let shownSample = 0;
+let heardAt = Date.now();
+let framed = "";
+let spokenAt = 0;
+
+function state(now) {
+  live = now;
+  heardAt = Date.now();
+  $("nothing").hidden = Boolean(live);
+  $("job").hidden = !live;
+  if (!live) return;
+  const isOn = ["running", "stopping"].includes(live.phase);
+  const isLost = live.phase === "lost";
+  document.title = `${isOn ? live.phase : "ended"} · Live · vlm-bakeoff`;
+  $("words").textContent = live.words;
+  $("facts").replaceChildren(...[`run ${live.run}`, `began ${instant(live.began)}`].map((text) => h("span", {}, text)));
+  $("stop").hidden = live.phase !== "running";
+  $("stop-now").hidden = live.phase !== "stopping";
+  const left = live.arms.reduce((sum, arm) => sum + arm.selected - arm.answered, 0);
+  $("resume").hidden = isOn || live.kind === "try" || !left;
+  $("stop-said").textContent = isOn ? kept() : "";
+  tell($("verdict"), isOn ? "" : ended(left), live.ended_well ? "good" : isLost ? "bad" : "differs");
+  $("words").hidden = !isOn;
+  $("open").hidden = !live.has_report || live.kind === "try";
+  $("open").href = `/runs/${encodeURIComponent(live.run)}`;
+  $("arms").replaceChildren(...live.arms.map(armLine));
+  if (!live.arms.length) $("arms").append(h("p", { class: "fine" }, isOn ? "No arm has begun." : "No arm began."));
+  $("steps").replaceChildren(...live.steps.map((step) => h("div", {}, h("p", { class: "fine" }, `${step.name}: ${step.state}${step.code === null ? "" : `, exit code ${step.code}`}`), h("pre", { tabindex: 0 }, step.typed))));
+  $("whole").href = `/api/jobs/${encodeURIComponent(live.job)}/log`;
+  sample();
+  report();
+  if (Date.now() - spokenAt > 10000) {
+    spokenAt = Date.now();
+    say(`${live.words} ${live.arms.map((arm) => `${arm.name}: ${arm.answered} of ${arm.selected}`).join("; ")}`);
+  }
+}
+
+function kept() {
+  const answered = live.arms.reduce((sum, arm) => sum + arm.answered, 0);
+  const selected = live.arms.reduce((sum, arm) => sum + arm.selected, 0);
+  return live.phase === "stopping"
+    ? "What is recorded is kept. “Stop now” kills the run's processes; the report is then not written."
+    : `Stopping keeps what is recorded: ${counted(answered, selected)} now. Resume goes on from there.`;
+}
+
+function ended(left) {
+  const open = left && live.kind !== "try" ? ` ${count(left)} samples have no answer; Resume asks them.` : "";
+  return live.words + open;
+}
+
+function armLine(arm) {
+  const isOn = live.phase === "running" || live.phase === "stopping";
+  let word = STATES[arm.state], kind = arm.state;
+  if (arm.state === "going" && !isOn) [word, kind] = ["stopped", "partial"];
+  if (arm.state === "waiting" && !isOn) word = "not begun";
+  const found = (live.parity?.findings || []).filter((finding) => finding.arms.includes(arm.name));
+  const facts = [
+    `${counted(arm.answered, arm.selected)} answered`,
+    arm.per_s ? `${perMinute(arm.per_s)} a minute` : null,
+    arm.eta_s ? `${duration(arm.eta_s)} left` : null,
+    arm.errors ? h("span", { class: "bad" }, `${count(arm.errors)} without an answer`) : "no errors",
+    arm.truncated ? h("span", { class: "bad" }, `${count(arm.truncated)} cut off`) : "none cut off",
+    `${count(arm.unparsed)} unparsed`,
+    arm.peak_memory_bytes ? `${memory(arm.peak_memory_bytes)} at most` : null,
+    parity(arm, found),
+  ];
+  return h("div", { class: "live-arm" },
+    h("div", { class: "line" }, h("b", { class: "name" }, arm.name), h("span", { class: `chip ${kind}` }, word), h("span", { class: "fine" }, arm.backend)),
+    h("progress", { max: Math.max(arm.selected, 1), value: arm.answered + arm.errors, "aria-label": `${arm.name}: ${arm.answered} of ${arm.selected} answered` }),
+    h("div", { class: "facts-row" }, facts.filter(Boolean).map((fact) => (typeof fact === "string" ? h("span", {}, fact) : fact))),
+    h("ul", { class: "scores" }, arm.tracks.filter((track) => track.score.n).map((track) => scoreLine(track, arm.state === "done" ? "" : " so far"))),
+    found.filter((finding) => finding.serious && finding.arms.at(-1) === arm.name).map((finding) => h("p", { class: "fine" }, `≠ ${finding.sentence}.`)));
+}
+
+function parity(arm, found) {
+  if (!arm.is_probed) return null;
+  const serious = found.filter((finding) => finding.serious).length;
+  return h("span", {}, serious ? `parity ≠ ${serious} ${serious === 1 ? "finding" : "findings"}` : "parity ✓ nothing found");
+}
+
+function scoreLine(track, when) {
+  const so = track.score, of = `${track.title}${when}: `;
+  if (so.n < 30 || !so.ci95) {
+    return h("li", {}, of, h("b", {}, so.right === null ? `${score(so.mean, 100)}` : counted(so.right, so.n)), so.right === null ? ` (${count(so.n)} answers)` : "");
+  }
+  return h("li", {}, of, h("b", {}, score(so.mean, 100)), ` ${interval(so.ci95, 100)} (${count(so.n)})`);
+}
+
+function sample() {
+  const arm = live.arms.filter((one) => one.last).sort((a, b) => (a.state === "going") - (b.state === "going")).pop();
+  $("sample-part").hidden = !arm;
+  if (!arm || isPaused || Date.now() - shownSample < 2000) return;
+  shownSample = Date.now();
+  const last = arm.last;
+  const [kind, word] = last.status === "error" ? ["error", "no answer"] : last.correct ? ["right", "✓ right"] : last.correct === false ? ["wrong", "✕ wrong"] : ["open", "scored"];
+  const question = live.questions[last.sample];
+  const pictures = last.images.slice(0, 4).map((digest, place) => h("img", {
+    src: `/api/samples/${[last.track, last.sample, digest].map(encodeURIComponent).join("/")}`, decoding: "async",
+    alt: `Image ${place + 1} of sample ${last.sample}`, onerror: (event) => event.target.replaceWith(h("p", { class: "fine" }, "The image is not here.")) }));
+  $("sample").replaceChildren(
+    h("div", {}, pictures.length ? pictures : h("p", { class: "fine" }, "A question without an image.")),
+    h("div", {}, h("p", { class: "fine" }, `${arm.name}, ${last.track}, ${last.sample}`), question ? h("p", { class: "question" }, question) : null,
+      h("p", {}, h("span", { class: `chip ${kind}` }, word), last.answer === null ? "" : ` read as “${last.answer}”`),
+      h("pre", {}, last.error ?? last.output)));
+}
+
+async function report() {
+  const wanted = live.has_report && live.kind !== "try" ? `${live.job}/${live.run}` : "";
+  if (wanted === framed) return;
+  framed = wanted;
+  $("report-part").hidden = !wanted;
+  if (!wanted) { $("report").replaceChildren(); return; }
+  const base = await files();
+  $("report").replaceChildren(frame(`${base}/runs/${encodeURIComponent(live.run)}/report.html`, `Report of run ${live.run}`));
+}
+
+function log({ fresh, part }) {
+  const place = $("log");
+  const follows = place.scrollHeight - place.scrollTop - place.clientHeight < 24;
+  if (fresh) place.replaceChildren(...(part.skipped ? [h("div", { class: "info" }, `… ${count(part.skipped)} bytes before this`)] : []));
+  place.append(...part.lines.map((line) => h("div", { class: line.level }, line.text || " ")));
+  while (place.childElementCount > 2000) place.firstElementChild.remove();
+  if (follows) place.scrollTop = place.scrollHeight;
+}
+
+function link(isUp) {
+  if (isUp) heardAt = Date.now();
+  const seconds = Math.round((Date.now() - heardAt) / 1000);
+  tell($("link"), isUp ? "" : `The app does not answer, last heard ${seconds} s ago; trying again. The run itself goes on.`, "differs");
+}
+
+async function act(path, body) {
+  try {
+    await post(path, body);
+    tell($("link"), "");
+  } catch (problem) {
+    tell($("link"), problem.message, "bad");
+  }
+}
+
+$("stop").addEventListener("click", () => { $("stop").hidden = true; act("/api/stop", { job: live.job }); });
+$("stop-now").addEventListener("click", () => act("/api/stop", { job: live.job, now: true }));
+$("resume").addEventListener("click", () => { $("resume").hidden = true; act(`/api/runs/${encodeURIComponent(live.run)}/resume`, {}); });
+$("level").addEventListener("change", () => { $("log").dataset.level = $("level").value; });
+$("pause").addEventListener("click", () => {
+  isPaused = !isPaused;
+  $("pause").setAttribute("aria-pressed", String(isPaused));
+  $("pause").textContent = isPaused ? "Go on" : "Pause";
+});
+onLive({ state, log, link });

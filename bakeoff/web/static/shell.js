@@ -1,0 +1,41 @@
+/** What every page has: the theme switch, the machine, and how long the run that is on still takes. */
+
+import { get } from "./api.js";
+import { $ } from "./dom.js";
+import { duration, memory } from "./format.js";
+import { follow } from "./stream.js";
+
+const names = ["auto", "light", "dark"];
+let theme = "auto";
+const kept = { read() { try { return localStorage.getItem("bakeoff-theme"); } catch { return null; } },
+  write(name) { try { localStorage.setItem("bakeoff-theme", name); } catch { /* blocked storage */ } } };
+function show(name) {
+  theme = name;
+  if (name === "auto") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.setAttribute("data-theme", name);
+  $("theme").textContent = `Theme: ${name}`;
+}
+if (names.includes(kept.read())) show(kept.read());
+$("theme").addEventListener("click", () => {
+  show(names[(names.indexOf(theme) + 1) % names.length]);
+  kept.write(theme);
+});
+
+get("/api/machine").then(({ memory: total, power }) => {
+  $("rail-machine").textContent = [memory(total), power].filter(Boolean).join(", ");
+}, () => {});
+
+/** Pages that show more of the live state add themselves here. */
+const listeners = [];
+export function onLive(on) { listeners.push(on); }
+const all = (name) => (data) => listeners.forEach((on) => on[name]?.(data));
+listeners.push({
+  state(live) {
+    const isOn = live && ["running", "stopping"].includes(live.phase);
+    const left = isOn ? live.arms.reduce((sum, arm) => sum + (arm.eta_s || 0), 0) : 0;
+    $("rail-live").textContent = isOn ? (left ? duration(left) : live.phase) : "";
+  },
+});
+// After the page's own script has run, so that none misses the first state.
+addEventListener("DOMContentLoaded", () => follow({ state: all("state"), log: all("log"), link: all("link") }));
+if (document.readyState === "complete") follow({ state: all("state"), log: all("log"), link: all("link") });
