@@ -7,17 +7,21 @@ a sample id wins.
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Self
+from typing import Self, TypeVar
 
 import msgspec
 
 from bakeoff.errors import UsageProblem
-from bakeoff.records import Header, Line, Record, Session, journal_entry, to_line
+from bakeoff.records import Header, Line, Record, Session, from_line, journal_entry, to_line
+
+T = TypeVar("T")
 
 SYNC_EVERY_S = 0.5
 """How often written lines are forced to disk; half of what is promised."""
+
+_TAIL = 65_536
 
 
 class JournalContent(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +36,27 @@ class JournalContent(msgspec.Struct, frozen=True, kw_only=True):
     history: tuple[Record, ...]
 
 
+class Progress(msgspec.Struct, frozen=True, kw_only=True):
+    """How far an arm has come: the samples with a record, and by sample the attempt of those that ended in an error."""
+
+    recorded: frozenset[str]
+    errored: dict[str, int]
+
+    @property
+    def answered(self) -> frozenset[str]:
+        """Samples whose last record is not an error: what a resumed run leaves alone."""
+        return self.recorded - self.errored.keys()
+
+
+class _Mark(msgspec.Struct, frozen=True, kw_only=True):
+    """What a line says of progress; a line that is no record has no sample."""
+
+    type: str
+    sample_id: str = ""
+    status: str = ""
+    attempt: int = 1
+
+
 class Journal:
     """A journal open for appending by its single writer. Use as a context manager or call `close`.
 
@@ -44,15 +69,17 @@ class Journal:
         self._sync_lock = threading.Lock()
         self._dirty = False
         self._closed = threading.Event()
-        is_new = not path.exists() or _cut_torn_line(path) == 0
+        self._size = _cut_torn_line(path) if path.exists() else 0
+        is_new = self._size == 0
         self._file = path.open("ab", buffering=0)
         if is_new:
             self.append(to_line(header))
             self.sync()
             _sync_folder(path.parent)
         else:
-            stored = read_journal(path).header
+            stored = read_header(path)
             if stored != header:
+                self._file.close()
                 raise UsageProblem(f"{path} belongs to arm {stored.arm!r} of run {stored.run!r} with other inputs")
         self._syncer = threading.Thread(target=self._sync_forever, name=f"sync {path.name}", daemon=True)
         self._syncer.start()
@@ -60,13 +87,14 @@ class Journal:
     def append(self, line: str) -> None:
         """Hand one line to the operating system; when this returns, a kill of this process cannot lose it."""
         rest = memoryview(line.encode("ascii") + b"\n")
-        start = os.fstat(self._file.fileno()).st_size
+        whole = self._size + len(rest)
         try:
             while rest:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
-            os.ftruncate(self._file.fileno(), start)  # half a line would spoil the next one
+            os.ftruncate(self._file.fileno(), self._size)  # half a line would spoil the next one
             raise UsageProblem(f"cannot write to {self.path}: {error}.\nMake room, then go on with --resume") from error
+        self._size = whole
         self._dirty = True
 
     def sync(self) -> None:
@@ -95,18 +123,29 @@ class Journal:
             self.sync()
 
 
+def read_header(path: Path) -> Header:
+    """Read the first line of a journal and no more.
+
+    Raises:
+        UsageProblem: when it is not a header.
+    """
+    _, first = next(stream_journal(path), (0, None))
+    if not isinstance(first, Header):
+        raise UsageProblem(f"{path} does not begin with a journal header; move it away and run again with --resume")
+    return first
+
+
 def read_journal(path: Path) -> JournalContent:
     """Read a journal; a torn last line is passed over.
 
     Raises:
         UsageProblem: when the file does not begin with a header or a whole line is not readable.
     """
-    entries = [entry for _, entry in stream_journal(path)]
-    if not entries or not isinstance(entries[0], Header):
-        raise UsageProblem(f"{path} does not begin with a journal header; move it away and run again with --resume")
+    header = read_header(path)
+    entries = tuple(entry for _, entry in stream_journal(path))
     history = tuple(entry for entry in entries if isinstance(entry, Record))
     return JournalContent(
-        header=entries[0],
+        header=header,
         records={record.sample_id: record for record in history},
         sessions=tuple(entry for entry in entries if isinstance(entry, Session)),
         history=history,
@@ -119,13 +158,35 @@ def stream_journal(path: Path) -> Iterator[tuple[int, Line]]:
     Raises:
         UsageProblem: when a whole line is not readable.
     """
+    return _lines(path, journal_entry)
+
+
+def read_progress(path: Path) -> Progress:
+    """Read which samples a journal holds: what a resumed run must know, in a tenth of the time and memory.
+
+    Raises:
+        UsageProblem: as `read_journal`, but values that progress does not hang on are not looked at.
+    """
+    read_header(path)
+    last = {mark.sample_id: mark for _, mark in _lines(path, _read_mark) if mark.type == "record"}
+    return Progress(
+        recorded=frozenset(last),
+        errored={name: mark.attempt for name, mark in last.items() if mark.status == "error"},
+    )
+
+
+def _read_mark(line: str) -> _Mark:
+    return from_line(line, _Mark)
+
+
+def _lines(path: Path, read: Callable[[str], T]) -> Iterator[tuple[int, T]]:
     start = 0
     with path.open("rb") as lines:
         for number, line in enumerate(lines, start=1):
             if not line.endswith(b"\n"):
                 return
             try:
-                yield start, journal_entry(line.decode("ascii"))
+                yield start, read(line.decode("ascii"))
                 start += len(line)
             except ValueError as error:
                 raise UsageProblem(
@@ -135,11 +196,17 @@ def stream_journal(path: Path) -> Iterator[tuple[int, Line]]:
 
 
 def _cut_torn_line(path: Path) -> int:
-    """Cut `path` after its last line end and return what remains, in bytes."""
+    """Cut `path` after its last line end and return what remains, in bytes; only the end of the file is read."""
     with path.open("r+b") as file:
-        content = file.read()
-        whole = content.rfind(b"\n") + 1
-        if whole != len(content):
+        size = whole = file.seek(0, os.SEEK_END)
+        while whole > 0:
+            start = max(whole - _TAIL, 0)
+            file.seek(start)
+            found = file.read(whole - start).rfind(b"\n") + 1
+            whole = start + found
+            if found:
+                break
+        if whole != size:
             file.truncate(whole)
             os.fsync(file.fileno())
     return whole

@@ -5,13 +5,13 @@ turns output and target into a Score; all of it together is a Record, one line o
 compared by value. `to_line` and `from_line` are the only way in and out; they ignore unknown keys, refuse wrong types.
 """
 
-import json
 import math
 from typing import Literal, TypeVar
 
 import msgspec
 
 from bakeoff.hashing import hash_json
+from bakeoff.lines import ascii_json, read_json
 from bakeoff.traces import Trace
 
 SCHEMA = 1
@@ -148,8 +148,8 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
 
     `total_s` runs from the moment the runtime took the prompt to its last token; waiting before that, or for others in
     between, is `queue_s`. `prompt_tokens` includes `image_tokens` and the `cached_tokens` that needed no prefill;
-    `completion_tokens` includes the `thinking_tokens`, which are those of the text in thoughts, marks included. `trace`
-    is for probes.
+    `completion_tokens` includes the `thinking_tokens`, which are those of the text in thoughts, marks included.
+    `image_encode_s` is the vision encoder's part of `prefill_s`, where the runtime tells. `trace` is for probes.
     """
 
     text: str
@@ -163,6 +163,7 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     queue_s: float | None = None
     ttft_s: float | None = None
     prefill_s: float | None = None
+    image_encode_s: float | None = None
     decode_s: float | None = None
     total_s: float | None = None
     peak_memory_bytes: int | None = None
@@ -271,7 +272,7 @@ def to_line(value: msgspec.Struct) -> str:
     Raises:
         ValueError: when a float is not finite.
     """
-    return json.dumps(msgspec.to_builtins(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return ascii_json(msgspec.to_builtins(value))
 
 
 def from_line(line: str, kind: type[_Struct]) -> _Struct:
@@ -280,7 +281,8 @@ def from_line(line: str, kind: type[_Struct]) -> _Struct:
     Raises:
         ValueError: when the line is not JSON or a field has the wrong type; the message names the field.
     """
-    return msgspec.convert(json.loads(line), kind)
+    found: _Struct = read_json(line, kind)
+    return found
 
 
 def journal_entry(line: str) -> Line:
@@ -289,5 +291,5 @@ def journal_entry(line: str) -> Line:
     Raises:
         ValueError: as `from_line`.
     """
-    entry: Line = msgspec.convert(json.loads(line), Line)
+    entry: Line = read_json(line, Line)
     return entry

@@ -19,7 +19,7 @@ import msgspec
 from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.files import write_atomically
 from bakeoff.hashing import hash_json
-from bakeoff.journal import Journal, JournalContent, read_journal
+from bakeoff.journal import Journal, JournalContent, Progress, read_journal, read_progress
 from bakeoff.records import SCHEMA, Header
 
 
@@ -155,8 +155,15 @@ class RunDirectory:
 
     def journals(self) -> dict[str, JournalContent]:
         """Read the journals that exist, by arm, in the manifest's order."""
+        return {arm: read_journal(path) for arm, path in self._journal_paths().items()}
+
+    def progress(self) -> dict[str, Progress]:
+        """Return how far each arm with a journal has come, in the manifest's order."""
+        return {arm: read_progress(path) for arm, path in self._journal_paths().items()}
+
+    def _journal_paths(self) -> dict[str, Path]:
         paths = {arm: self.journal_path(arm) for arm in self.manifest().arms}
-        return {arm: read_journal(path) for arm, path in paths.items() if path.is_file()}
+        return {arm: path for arm, path in paths.items() if path.is_file()}
 
 
 def new_run_path(reports: Path) -> Path:
@@ -185,18 +192,13 @@ def newest_unfinished(reports: Path) -> Path:
 
 def is_complete(run: RunDirectory) -> bool:
     """Return whether every selected sample of every arm has a record that is not an error."""
-    done = {arm: answered_ids(content) for arm, content in run.journals().items()}
+    done = {arm: progress.answered for arm, progress in run.progress().items()}
     return all(
         sample in done.get(arm, frozenset())
         for arm, tracks in run.selection().items()
         for samples in tracks.values()
         for sample in samples
     )
-
-
-def answered_ids(content: JournalContent) -> frozenset[str]:
-    """Return the ids whose last record is not an error: what a resumed run leaves alone."""
-    return frozenset(record.sample_id for record in content.records.values() if record.status != "error")
 
 
 def check_fingerprint(stored: dict[str, Any], current: dict[str, Any], *, where: Path, arm: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import UsageProblem
-from bakeoff.journal import Journal, read_journal
+from bakeoff.journal import Journal, read_journal, read_progress
 from bakeoff.records import Header, Record, to_line
 
 HEADER = Header(run="r", arm="a", fingerprint="f")
@@ -133,3 +133,37 @@ def test_lines_are_forced_to_disk_without_a_further_append(tmp_path: Path, monke
         while not synced and time.monotonic() < deadline:
             time.sleep(0.05)
         assert synced
+
+
+def test_progress_says_what_a_resumed_run_must_know(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x", None), record("y"), record("x", 0.5), record("z", None))
+    progress = read_progress(path)
+    assert progress.recorded == {"x", "y", "z"}
+    assert progress.answered == {"x", "y"}
+    assert progress.errored == {"z": 1}
+
+
+def test_progress_names_a_broken_line(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with path.open("ab") as file:
+        file.write(b"not json\n")
+    with pytest.raises(UsageProblem, match=r"a\.jsonl:3 is not readable"):
+        read_progress(path)
+
+
+def test_a_torn_line_longer_than_what_is_read_at_a_time_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with path.open("ab") as file:
+        file.write(b"x" * 200_000)
+    write(path, record("y"))
+    assert set(read_journal(path).records) == {"x", "y"}
+
+
+def test_a_file_that_is_one_long_torn_line_begins_anew(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"x" * 200_000)
+    write(path, record("x"))
+    assert set(read_journal(path).records) == {"x"}

@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "bakeoff"
 LAYERS: dict[str, float] = {
     "": 0,  # the version
     "hashing": -1,
+    "lines": -1,  # how records are written and read
     "traces": -1,  # a part of the Output in records
     "errors": 0,
     "records": 0,
@@ -34,6 +35,7 @@ LAYERS: dict[str, float] = {
     "engine": 4,
     "evaluate": 4.1,  # turns the engine's answer into a record
     "runs": 4.1,  # the journal's folder
+    "speed": 4.2,  # times backends, into the run's folder
     "prepare": 4,
     "validity": 5,
     "report": 5.1,  # shows what validity found
@@ -50,6 +52,7 @@ HEAVY_ALLOWED = {
     "backends/mlx.py": {"mlx", "mlx_vlm"},
     "backends/mlx_batch.py": {"mlx", "mlx_vlm"},
     "backends/mlx_layouts.py": {"transformers"},
+    "backends/mlx_memory.py": {"mlx"},
     "backends/mlx_plain.py": {"mlx", "mlx_vlm"},
     "backends/mlx_prompts.py": {"mlx_vlm"},
     "backends/mlx_reuse.py": {"mlx"},

@@ -116,3 +116,8 @@ def test_samples_of_the_same_images_are_one_cluster() -> None:
 def test_unparsed_is_not_an_error() -> None:
     assert Record(sample_id="a", track="t", status="ok", output="?", score=0.0).is_unparsed
     assert not Record(sample_id="a", track="t", status="error").is_unparsed
+
+
+def test_a_line_with_a_lone_surrogate_is_read_as_it_was_written() -> None:
+    told = Record(sample_id="a", track="t", status="ok", output="\ud800 and \u2028")
+    assert journal_entry(to_line(told)) == told

@@ -53,5 +53,5 @@ def test_a_seed_gives_the_same_cells() -> None:
 def test_the_statistics_agree_with_the_specification_at_the_smaller_size(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(runs=60, sizes=(224,))
     lines = capsys.readouterr().out.splitlines()
-    assert lines[-1] == "0 cells are off by more than chance explains"
+    assert lines[-1] == "statistics: 0 cells off by more than chance explains"
     assert len(lines) == 2 + sum(len(figures) * len(SHAPES) for figures in (kind[224] for kind in SPECIFIED.values()))

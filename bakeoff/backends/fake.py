@@ -75,7 +75,7 @@ class FakeBackend:
             self._flying[id(prompt)] = prompt
         shown = others[-1] if others and self._script.traits.mixes else prompt
         future = self._pool.submit(self._answer, prompt, shown)
-        future.add_done_callback(lambda _: self._flying.pop(id(prompt), None))
+        future.add_done_callback(lambda _: self._land(prompt))
         return future
 
     def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
@@ -91,6 +91,10 @@ class FakeBackend:
     def close(self) -> None:
         """End the thread; what is queued is dropped."""
         self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _land(self, prompt: Prompt) -> None:
+        with self._lock:  # the next prompt may be looking at those in flight
+            self._flying.pop(id(prompt), None)
 
     def _answer(self, prompt: Prompt, shown: Prompt) -> Output:
         name, script, traits = prompt.sample_id, self._script, self._script.traits

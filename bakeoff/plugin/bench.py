@@ -9,9 +9,11 @@ from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import TrackPlan, prompt_of, record_of
 from bakeoff.models import ModelSpec
+from bakeoff.plugin.choosing import chooses_among_items, selects_samples, selects_tracks
 from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
+from bakeoff.plugin.prompts import Prompts
 from bakeoff.plugin.tally import brief_of
 from bakeoff.records import Prompt, Record, Sample, to_line
 from bakeoff.runs import Selection, utc_now
@@ -50,6 +52,7 @@ class Bench:
         self.plan = plan
         self.options = options
         self.resumed = 0
+        self._left_out = 0
         self.selection: Selection = {}
         self._opener = opener
         self._answered = answered
@@ -59,6 +62,7 @@ class Bench:
         self._arm: str | None = None
         self._plans: Mapping[str, TrackPlan] = {}
         self._engine: Engine | None = None
+        self._prompts: Mapping[str, Prompt] = {}
         self._record: Record | None = None
         self._next: Case | None = None
         self._errors_in_a_row = 0
@@ -75,7 +79,22 @@ class Bench:
             module = metafunc.definition.getparent(pytest.Module)
             if module is not None and not any(mark.name == track for mark in module.own_markers):
                 module.add_marker(track)  # once for the module: a mark per item is dead weight at 30,000
-            metafunc.parametrize("case", self.plan.parameters(track, self.run))
+            metafunc.parametrize("case", self._parameters(metafunc.config, track))
+
+    def _parameters(self, config: pytest.Config, track: str) -> list[Any]:
+        """Return the parameters of a track. What the run has answered becomes no item where nobody can have named it.
+
+        150,000 recorded samples cost pytest ten seconds to collect, only to be left out again. A sample that the stored
+        run did not select stays, since that it is left out has another reason.
+        """
+        if chooses_among_items(config):
+            return self.plan.parameters(track, self.run)
+        stored = {arm: frozenset(tracks.get(track, ())) for arm, tracks in self._stored_selection.items()}
+        done = {arm: ids & stored.get(arm, frozenset()) for arm, ids in self._answered.items()}
+        found = self.plan.parameters(track, self.run, lambda arm, sample: sample in done.get(arm, ()))
+        if track in self.plan.tracks:
+            self._left_out += len(self.plan.arms) * len(self.plan.tracks[track].samples) - len(found)
+        return found
 
     @pytest.hookimpl(trylast=True)  # after pytest's own -k and -m, so that only what the user selected counts
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -90,7 +109,7 @@ class Bench:
         if not selects_samples(config):
             _deselect(config, items, self._is_foreign)
         self.selection = _selection(items)
-        self.resumed = _deselect(config, items, self._is_answered)
+        self.resumed = self._left_out + _deselect(config, items, self._is_answered)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what will be asked, in its order: after `--lf`, `--ff` and whatever else sorts and selects."""
@@ -133,7 +152,7 @@ class Bench:
         """Answer a case and keep its record for the report of the running test."""
         engine = self._engine_for(case.arm)
         plan = self._plans[case.sample.track]
-        prompt = self._prompt(case.sample)
+        prompt = self._prompts[case.sample.id]
         started_at = utc_now()
         try:
             following = self._next.sample.id if self._next is not None and self._next.arm == case.arm else None
@@ -191,9 +210,9 @@ class Bench:
             self._plans = self.plan.tracks_of(arm)
             samples = {s.id: s for plan in self.plan.tracks.values() for s in plan.samples}
             order = self._order.get(arm, [])
-            prompts = {name: self._prompt(samples[name]) for name in order}
+            self._prompts = Prompts(order, lambda name: self._prompt(samples[name]))
             try:
-                self._engine = self._opener.open_arm(spec, order, prompts)
+                self._engine = self._opener.open_arm(spec, order, self._prompts)
             except (UsageProblem, BackendError) as error:
                 self._give_up(f"arm {arm} cannot run: {error}", error)
             self._arm = arm
@@ -250,16 +269,6 @@ def _exit_code(error: Exception) -> pytest.ExitCode:
 
 def _properties(record: Record) -> list[tuple[str, Any]]:
     return [("track", record.track), ("score", record.score), ("answer", record.answer), ("status", record.status)]
-
-
-def selects_samples(config: pytest.Config) -> bool:
-    """Return whether this command line itself says which samples it means."""
-    return bool(config.option.keyword or config.option.markexpr or any("::" in argument for argument in config.args))
-
-
-def selects_tracks(config: pytest.Config) -> bool:
-    """Return whether this command line names tracks: by selecting samples, or by naming a test module."""
-    return selects_samples(config) or any(argument.endswith(".py") for argument in config.args)
 
 
 def _selection(items: list[pytest.Item]) -> Selection:

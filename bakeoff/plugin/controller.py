@@ -10,7 +10,7 @@ import pytest
 from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_backend
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
-from bakeoff.plugin.bench import selects_tracks
+from bakeoff.plugin.choosing import selects_tracks
 from bakeoff.plugin.examining import Examiner
 from bakeoff.plugin.live import Live
 from bakeoff.plugin.opening import backend_settings, describe, make_prober, say

@@ -1,6 +1,7 @@
 """Opening arms: settings from options, in a session without workers and in a worker."""
 
 import contextlib
+import itertools
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -31,7 +32,7 @@ def backend_settings(
 ) -> Settings:
     """Return how to open the backend of `spec` for these prompts; the context takes the `probes` too."""
     return Settings(
-        context_tokens=context_bound([*prompts.values(), *(probes or {}).values()]),
+        context_tokens=context_bound(itertools.chain(prompts.values(), (probes or {}).values())),
         log_path=run.log_path(spec.arm),
         needs_images=any(prompt.images for prompt in prompts.values()),
         image_reuse=options.image_reuse,

@@ -64,16 +64,19 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     asking: Asking
     unprepared: dict[str, str] = {}
 
-    def parameters(self, track: str, run: Callable[[Case], Record]) -> list[Any]:
-        """Return pytest parameters of one track, each with its explicit id `<arm>-<sample id>`."""
+    def parameters(
+        self, track: str, run: Callable[[Case], Record], skips: Callable[[str, str], bool] | None = None
+    ) -> list[Any]:
+        """Return pytest parameters of one track, each with its explicit id `<arm>-<sample id>`.
+
+        Samples of an arm that `skips(arm, sample id)` get none; where that leaves nothing, the first one stays, because
+        pytest takes an empty list for a mistake.
+        """
         if track in self.unprepared:
             return [pytest.param(Unprepared(self.unprepared[track]), id=NOT_PREPARED)]
-        samples = self.tracks[track].samples
-        return [
-            pytest.param(Case(spec.arm, sample, run), id=f"{spec.arm}-{sample.id}")
-            for spec in self.arms
-            for sample in samples
-        ]
+        pairs = [(spec.arm, sample) for spec in self.arms for sample in self.tracks[track].samples]
+        wanted = pairs if skips is None else [pair for pair in pairs if not skips(pair[0], pair[1].id)] or pairs[:1]
+        return [pytest.param(Case(arm, sample, run), id=f"{arm}-{sample.id}") for arm, sample in wanted]
 
     def tracks_of(self, arm: str) -> dict[str, TrackPlan]:
         """Return the tracks as one arm is asked: with protocol `native`, by its own family's."""

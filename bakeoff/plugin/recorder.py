@@ -9,7 +9,7 @@ import pytest
 from bakeoff.environment import environment
 from bakeoff.errors import RunMismatch
 from bakeoff.evaluate import arm_fingerprint
-from bakeoff.journal import Journal, JournalContent
+from bakeoff.journal import Journal
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.planning import Plan
 from bakeoff.records import Session, to_line
@@ -19,7 +19,6 @@ from bakeoff.runs import (
     RunDirectory,
     Selection,
     TrackManifest,
-    answered_ids,
     check_fingerprint,
     utc_now,
 )
@@ -43,7 +42,7 @@ class Recorder:
         self.manifest = (
             msgspec.structs.replace(run.manifest(), options=dict(options)) if stored else self._new_manifest()
         )
-        self.stored: dict[str, JournalContent] = run.journals() if stored else {}
+        self._progress = run.progress() if stored else {}
         self.stored_selection: Selection = run.selection()
         for spec in plan.arms:
             self._check_settled_inputs(spec)
@@ -51,16 +50,12 @@ class Recorder:
     def answered(self, *, retry_errors: bool) -> dict[str, frozenset[str]]:
         """Return by arm the samples that a resumed session leaves alone."""
         return {
-            arm: answered_ids(content) if retry_errors else frozenset(content.records)
-            for arm, content in self.stored.items()
+            arm: progress.answered if retry_errors else progress.recorded for arm, progress in self._progress.items()
         }
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Return by arm how often the samples that errored were tried before."""
-        return {
-            arm: {r.sample_id: r.attempt for r in content.records.values() if r.status == "error"}
-            for arm, content in self.stored.items()
-        }
+        return {arm: progress.errored for arm, progress in self._progress.items()}
 
     def open(self, selection: Selection) -> None:
         """Write manifest and selection; a resumed run's selection grows and never shrinks."""
@@ -107,6 +102,15 @@ class Recorder:
         base = {name: value for name, value in inputs.items() if not name.startswith("tracks.")}
         self._journals[spec.arm] = self.run.open_journal(spec.arm, base)
         self._mark(spec.arm, Session(event="start", at=utc_now(), loaded_s=load_s))
+
+    def note_arm(self, spec: ModelSpec, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
+        """Write down who an arm is that answers no sample; what is known of one that does is left alone."""
+        stored = self.manifest.arms.get(spec.arm)
+        if stored is not None and stored.identity:
+            return
+        arm = ArmManifest(model=spec.name, backend=spec.backend, identity=dict(identity), settings=dict(settings))
+        self.manifest = msgspec.structs.replace(self.manifest, arms={**self.manifest.arms, spec.arm: arm})
+        self.run.write_manifest(self.manifest)
 
     def append(self, arm: str, line: str) -> None:
         """Write one finished record."""

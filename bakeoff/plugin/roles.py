@@ -19,6 +19,7 @@ from bakeoff.plugin.opening import StandaloneOpener, say
 from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options, storable
 from bakeoff.plugin.planning import make_plan
 from bakeoff.plugin.recorder import Recorder
+from bakeoff.plugin.scan import SPEED
 from bakeoff.plugin.worker import worker_bench
 from bakeoff.runs import RunDirectory, new_run_path, newest_unfinished
 
@@ -31,6 +32,9 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     """
     manager = config.pluginmanager
     manager.register(reporting, "bakeoff-outcomes")
+    is_timed, tracks = SPEED in tracks, tuple(track for track in tracks if track != SPEED)
+    if is_timed and (hasattr(config, "workerinput") or worker_count(config)):
+        raise UsageProblem("speed is not measured while workers share the machine. Leave -n out")
     if hasattr(config, "workerinput"):
         manager.register(worker_bench(config, tracks), "bakeoff-bench")
         return
@@ -65,6 +69,10 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
         )
         manager.register(bench, "bakeoff-bench")
         manager.register(Alone(config, bench, recorder, reports, live), "bakeoff-alone")
+    if is_timed:
+        from bakeoff.plugin.speed import SpeedBench  # noqa: PLC0415 - draws pictures; few sessions time
+
+        manager.register(SpeedBench(config, options, plan.arms, recorder), "bakeoff-speed")
 
 
 class Alone:

@@ -6,12 +6,26 @@ run benchmarks, and of which tracks?" is answered from the files' text.
 
 import ast
 import os
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+SPEED = "speed"
+"""What a module assigns to `TRACK` when it times arms instead of asking them a benchmark's questions."""
+
 _SKIPPED = frozenset({"node_modules", "build", "dist", "venv"})
+
+
+def asks_for_speed(config: pytest.Config) -> bool:
+    """Return whether the command line names the speed test: its file, or the word in `-m` or `-k`, and not `not`."""
+    if any(
+        re.search(rf"(?<!not )\b{SPEED}\b", str(config.getoption(name, "") or "")) for name in ("keyword", "markexpr")
+    ):
+        return True
+    paths = (Path(config.invocation_params.dir, argument.partition("::")[0]) for argument in config.args)
+    return any(path.is_file() and declared_track(path) == SPEED for path in paths)
 
 
 def bench_tracks(config: pytest.Config) -> tuple[str, ...]:
@@ -21,7 +35,7 @@ def bench_tracks(config: pytest.Config) -> tuple[str, ...]:
         path = Path(config.invocation_params.dir, argument.partition("::")[0])
         for module in _modules(path):
             track = declared_track(module)
-            if track is not None:
+            if track is not None and (track != SPEED or asks_for_speed(config)):
                 found[track] = None
     return tuple(found)
 

@@ -19,6 +19,7 @@ from bakeoff.report.reading import Run, read_run
 from bakeoff.report.reproduction import reproductions
 from bakeoff.report.results import SCHEMA, Results
 from bakeoff.report.samples import wrong_samples
+from bakeoff.report.speed_about import speed_about
 from bakeoff.report.terminal import terminal_table
 from bakeoff.report.verdicts import headline, run_state
 from bakeoff.report.visible import encodable
@@ -66,4 +67,6 @@ def summarize(run: Run) -> Results:
         gates=run.gates,
         reproductions=reproductions(run, arms),
         baselines=constant_baselines(run),
+        speed=run.speed.figures(),
+        speed_about=speed_about(run.speed),
     )

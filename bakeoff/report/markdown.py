@@ -13,6 +13,7 @@ from bakeoff.report.published import published_table, references
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Results
 from bakeoff.report.sections import beside_scores
+from bakeoff.report.speed import speed_section
 from bakeoff.report.tradeoffs import tradeoffs
 from bakeoff.report.visible import visible_line
 
@@ -46,6 +47,7 @@ def render_markdown(run: Run, results: Results) -> str:
         _table(*tables.time_table(results)),
         "\n".join(f"* {_text(heading)}: {_text(text)}" for heading, text in tradeoffs(results)),
         *_titled("### Quant ladder", ladder_table(results)),
+        *_speed(results),
         "## Run health",
         _table(*tables.health_table(results)),
         *_evidence(results),
@@ -159,6 +161,14 @@ def _differences(run: Run, results: Results) -> list[str]:
         heads = ("Comparison", "Lost / gained", "Same output", "Difference, pp (95%)", "Verdict", "Reason")
         parts += [f"### {_text(forest.title)}", _table(heads, rows)]
     return parts or ["No two arms of this run share a track."]
+
+
+def _speed(results: Results) -> list[str]:
+    section = speed_section(results)
+    if section is None:
+        return []
+    tables_ = [part for one in section.tables for part in (f"### {_text(one.title)}", _table(*one.table))]
+    return ["## Speed track", *tables_, "\n".join(f"* {_text(note)}" for note in section.notes)]
 
 
 def _flips(results: Results) -> list[str]:

@@ -22,6 +22,7 @@ from bakeoff.report.reading import Run
 from bakeoff.report.results import CheckState, Results
 from bakeoff.report.samples import Wrong
 from bakeoff.report.sections import beside_scores, sections
+from bakeoff.report.speed import speed_section
 from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -105,6 +106,7 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         **sections(results),
         "gates": results.gates,
         "time": tables.time_table(results),
+        "speed": speed_section(results),
         "flips": flips.flip_table(results),
         "flip_slices": flips.flip_slices(results),
         "flip_meanings": flips.explained(flips.flip_table(results)),

@@ -10,6 +10,7 @@ from bakeoff.journal import JournalContent
 from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
+from bakeoff.speed.store import Speed, read_speed
 from bakeoff.tracks import TRACKS, Protocol, samples_of
 from bakeoff.validity.audit import Audit, read_audits
 from bakeoff.validity.controls import Controls, read_controls
@@ -54,6 +55,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
     audits: Mapping[str, Audit] = {}
     controls: Mapping[str, Controls] = {}
     retold: Mapping[str, RetoldArm] = {}
+    speed: Speed = Speed()
 
     @property
     def tracks(self) -> tuple[str, ...]:
@@ -94,6 +96,7 @@ def read_run(run: RunDirectory) -> Run:
         audits=read_audits(run),
         controls=read_controls(run),
         retold=read_retold(run),
+        speed=read_speed(run) or Speed(),
     )
 
 

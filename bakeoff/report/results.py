@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff.report.speed_about import SpeedAbout
+from bakeoff.speed.metrics import Figure
 from bakeoff.validity.audit import Audit
 from bakeoff.validity.controls import TrackControl
 from bakeoff.validity.findings import Finding
@@ -271,6 +273,7 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     """`results.json`. `headline` is the first sentence of terminal, page and Markdown alike.
 
     `baselines` are the metrics of answers that need no model: track, constant output, metric.
+    `speed` maps arm, setting and quantity to a figure; empty where nothing was timed.
     """
 
     schema: int
@@ -287,3 +290,5 @@ class Results(msgspec.Struct, frozen=True, kw_only=True):
     gates: tuple[GateResult, ...]
     reproductions: tuple[Reproduction, ...] = ()
     baselines: dict[str, dict[str, dict[str, MetricResult]]] = {}
+    speed: dict[str, dict[str, dict[str, Figure]]] = {}
+    speed_about: SpeedAbout = SpeedAbout()

@@ -7,6 +7,7 @@ from bakeoff.report import numbers, verdicts
 from bakeoff.report.comparing import shown_metric
 from bakeoff.report.grid import ordered_arms, tracks_of
 from bakeoff.report.results import ArmResult, GroupResult, MetricResult, Results, TrackResult
+from bakeoff.report.speed import speed_lines
 from bakeoff.report.tables import word_text
 from bakeoff.report.visible import visible_line
 
@@ -31,6 +32,11 @@ def terminal_table(results: Results, *, width: int = WIDTH, ascii_only: bool = F
         blocks = [_one_track(arms, *next(iter(tracks.items())), width), *_groups(arms, next(iter(tracks)), width)]
     else:
         blocks = [*_many_tracks(arms, tracks, width), _costs(arms, width)] if tracks else []
+    if results.speed:
+        heads, rows = speed_lines(results)
+        blocks.append(
+            _aligned([("speed track", *heads[1:]), *((row[0], _name(row[1]), *row[2:]) for row in rows)], width)
+        )
     blocks.append(_verdicts(results, width))
     if results.validity.reuse.state == "differs":
         blocks.append(_wrapped(f"Image reuse: {results.validity.reuse.reason}", width, ""))

@@ -177,6 +177,7 @@ def load_samples(folder: Path) -> tuple[Sample, ...]:
     if not path.is_file():
         raise DataMissing(f"no prepared samples at {path}.\nPrepare them with: bakeoff prepare {folder.name}")
     samples: dict[str, Sample] = {}
+    images: dict[Image, Image] = {}
     with path.open(encoding="utf-8", newline="\n") as lines:
         for number, line in enumerate(lines, start=1):
             try:
@@ -187,7 +188,7 @@ def load_samples(folder: Path) -> tuple[Sample, ...]:
                 raise DataMissing(f"{path}:{number}: the id {sample.id!r} may only hold letters, digits, and _ . + -")
             if sample.id in samples:
                 raise DataMissing(f"{path}:{number}: the id {sample.id!r} occurs twice.\n{_REMEDY}")
-            samples[sample.id] = _with_absolute_images(sample, folder)
+            samples[sample.id] = _with_absolute_images(sample, folder, images)
     if not samples:
         raise DataMissing(f"{path} holds no sample.\n{_REMEDY}")
     return tuple(samples.values())
@@ -196,9 +197,12 @@ def load_samples(folder: Path) -> tuple[Sample, ...]:
 _REMEDY = "Prepare the track again (bakeoff prepare), or restore the file."
 
 
-def _with_absolute_images(sample: Sample, folder: Path) -> Sample:
-    images = tuple(msgspec.structs.replace(image, path=str(_inside(folder, image))) for image in sample.images)
-    return msgspec.structs.replace(sample, images=images)
+def _with_absolute_images(sample: Sample, folder: Path, known: dict[Image, Image]) -> Sample:
+    """Return `sample` with paths that work anywhere; samples that share an image share the object too."""
+    for image in sample.images:
+        if image not in known:
+            known[image] = msgspec.structs.replace(image, path=str(_inside(folder, image)))
+    return msgspec.structs.replace(sample, images=tuple(known[image] for image in sample.images))
 
 
 def _inside(folder: Path, image: Image) -> Path:

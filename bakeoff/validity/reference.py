@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from bakeoff.journal import JournalContent
+from bakeoff.journal import JournalContent, read_journal
 from bakeoff.models import TINY_ALIASES
 from bakeoff.paths import tiny_dir
 from bakeoff.records import from_line
@@ -68,14 +68,15 @@ def read_references(folder: Path | None = None) -> dict[str, Reference]:
 
 def reference_agreements(run: RunDirectory) -> tuple[Agreement, ...]:
     """Return the agreement of every greedy arm of the embedded checkpoint, in the run's order."""
-    journals = run.journals()
     arms = [
         name
         for name, arm in run.manifest().arms.items()
-        if arm.model in TINY_ALIASES and arm.fingerprint.get("sampling.temperature") == 0 and name in journals
+        if arm.model in TINY_ALIASES
+        and arm.fingerprint.get("sampling.temperature") == 0
+        and run.journal_path(name).is_file()
     ]
     references = read_references() if arms else {}
-    found = [_agreement(name, journals[name], references) for name in arms]
+    found = [_agreement(name, read_journal(run.journal_path(name)), references) for name in arms]
     return tuple(agreement for agreement in found if agreement.n)
 
 
