@@ -1,0 +1,128 @@
+(function () {
+  "use strict";
+  /* Images with target and answers drawn over them, in pixels of the image. */
+  var V = window.bakeoffViewer, ZOOMS = ["fit", "100%", "200%"];
+  V.zoom = 0;
+  V.hidden = new Set();
+
+  function box(edges, kind, dash) {
+    var place = { x: edges[0], y: edges[1], width: edges[2], height: edges[3] };
+    return [V.draw("rect", Object.assign({ "class": "casing " + kind }, place)), V.draw("rect", Object.assign({ "class": "edge " + kind + " " + dash }, place))];
+  }
+
+  /* spots: [{key, name, kind, dash, box, point}] */
+  V.picture = function (found, about, spots, isFirst) {
+    var width = found.width, height = found.height, figure = V.make("figure", { "class": "v-picture" });
+    var caption = V.make("figcaption", { "class": "fine" }), words = [about.label];
+    if (!found.copy && !found.href) {
+      figure.append(V.make("p", { "class": "missing", text: found.missing || "image not found" }), caption);
+      caption.textContent = words.join(" · ");
+      return figure;
+    }
+    var stage = V.make("div", { "class": "v-stage" }), frame = V.make("div", { "class": "v-frame" }, stage);
+    var image = V.make("img", { alt: about.alt, decoding: "async" });
+    var original = found.href && V.make("button", { type: "button", "class": "button v-original", text: "Load the original" });
+    var root = document.getElementById("viewer").dataset.folder;
+    var hasTriedFile = !found.copy;
+
+    function fail(text) {
+      stage.replaceChildren(V.make("p", { "class": "missing", text: text }));
+      stage.removeAttribute("style");
+      if (original) { original.remove(); }
+    }
+
+    image.addEventListener("error", function () {
+      var isFile = image.dataset.is === "file";
+      if (isFile && found.copy) {
+        hasTriedFile = true;
+        caption.firstChild.textContent = words.join(" · ") + " · image not found at " + found.file + ", so the copy is shown";
+        original.remove();
+        from("copy");
+      } else if (!isFile && found.href && !hasTriedFile) {
+        hasTriedFile = true;
+        from("file");
+      } else {
+        fail(found.missing || "image not found at " + (isFile ? found.file : root + "thumbnails/" + found.copy));
+      }
+    });
+    image.addEventListener("load", function () {
+      if (!width) { width = image.naturalWidth; height = image.naturalHeight; }
+      layout();
+    });
+    function from(where) {
+      image.dataset.is = where;
+      image.src = where === "file" ? found.href : root + "thumbnails/" + found.copy;
+    }
+    if (original) {
+      original.addEventListener("click", function () {
+        from("file");
+        original.remove();
+        stage.focus({ preventScroll: true });
+      });
+    }
+
+    function layout() {
+      if (!width || !frame.clientWidth) { return; }
+      var fit = Math.min(frame.clientWidth, Math.max(width, 320), Math.max(0.7 * window.innerHeight, 240) * width / height);
+      var drawn = V.zoom ? width * V.zoom : fit, scale = drawn / width, taken = [];
+      stage.style.width = drawn + "px";
+      stage.style.height = height * scale + "px";
+      frame.classList.toggle("zoomed", V.zoom > 0);
+      if (V.zoom) { frame.tabIndex = 0; frame.setAttribute("role", "region"); frame.setAttribute("aria-label", about.label + ", enlarged; arrows move it"); }
+      else { ["tabindex", "role", "aria-label"].forEach(function (name) { frame.removeAttribute(name); }); }
+      stage.querySelectorAll(".overlay, .v-tag").forEach(function (node) { node.remove(); });
+      if (!isFirst) { return; }
+      var svg = V.draw("svg", { "class": "overlay", viewBox: "0 0 " + width + " " + height, "aria-hidden": "true" });
+      stage.append(svg);
+      spots.forEach(function (spot) {
+        if (V.hidden.has(spot.key)) { return; }
+        if (spot.box) { svg.append.apply(svg, box(spot.box, spot.kind, spot.dash)); }
+        if (spot.point) {
+          var x = spot.point[0], y = spot.point[1], arm = 9 / scale;
+          var path = "M" + (x - arm) + " " + y + "H" + (x + arm) + "M" + x + " " + (y - arm) + "V" + (y + arm);
+          svg.append(V.draw("path", { "class": "casing " + spot.kind, d: path }), V.draw("path", { "class": "edge " + spot.kind, d: path }));
+        }
+        tag(spot, scale, taken);
+      });
+    }
+
+    /* Tags stand above their box, or below when that is taken or outside. */
+    function tag(spot, scale, taken) {
+      if (spot.dash === "dash2") { return; }
+      var node = V.make("span", { "class": "v-tag " + spot.kind, "aria-hidden": "true", text: spot.name });
+      stage.append(node);
+      var edges = spot.box || [spot.point[0], spot.point[1], 0, 0], wide = node.offsetWidth, high = node.offsetHeight;
+      var space = [stage.clientWidth - wide, stage.clientHeight - high];
+      var left = Math.max(Math.min(edges[0] * scale, space[0]), 0), gap = spot.box ? 4 : 12;
+      var above = edges[1] * scale - high - gap, below = (edges[1] + edges[3]) * scale + gap, tries = [];
+      for (var step = 0; step < 6; step += 1) { tries.push(spot.key === "target" ? below + step * (high + 2) : above - step * (high + 2)); }
+      for (step = 0; step < 6; step += 1) { tries.push(spot.key === "target" ? above - step * (high + 2) : below + step * (high + 2)); }
+      var top = tries.find(function (place) {
+        return place >= 0 && place <= space[1] && !taken.some(function (other) {
+          return left < other[0] + other[2] && other[0] < left + wide && place < other[1] + other[3] && other[1] < place + high;
+        });
+      });
+      if (top === undefined) { node.remove(); return; }
+      node.style.left = left + "px";
+      node.style.top = top + "px";
+      taken.push([left, top, wide, high]);
+    }
+
+    if (width) { words.push(V.count(width) + " × " + V.count(height) + " px"); }
+    if (!found.copy) { words.push("read from its file, no copy kept"); }
+    caption.append(V.make("span", { text: words.join(" · ") }));
+    if (original && found.copy) { caption.append(original); }
+    stage.append(image);
+    figure.append(frame, caption);
+    figure.layout = layout;
+    new ResizeObserver(function () { requestAnimationFrame(layout); }).observe(frame);
+    from(found.copy ? "copy" : "file");
+    return figure;
+  };
+
+  V.nextZoom = function () {
+    V.zoom = (V.zoom + 1) % ZOOMS.length;
+    return ZOOMS[V.zoom];
+  };
+  V.zoomName = function () { return ZOOMS[V.zoom]; };
+})();
