@@ -5,7 +5,7 @@
   if (!root) { return; }
   function at(name) { return document.getElementById("v-" + name); }
   var card = at("card"), status = at("status"), still = document.getElementById("samples-static");
-  var run = null, index = null, order = [], kinds = [], hits = null, started = null, turn = 0, searching = 0, progress = "";
+  var run = null, index = null, order = [], kinds = [], hits = null, started = null, turn = 0, searching = 0, progress = "", isQuiet = true;
   var now = { track: "", a: 0, b: -1, is: "all", group: "", cause: "", q: "", id: "" };
   var list = new V.List(at("list"), at("rows"), describe, function (place) { open(list.position(place), false); });
 
@@ -35,7 +35,7 @@
 
   function keepAddress(isNew) {
     var hash = address(now.id);
-    if (location.hash === hash) { return; }
+    if (isQuiet || location.hash === hash) { return; }
     try { history[isNew ? "pushState" : "replaceState"](null, "", hash); } catch (e) { /* a frame without a history */ }
   }
 
@@ -94,6 +94,9 @@
     at("cause").disabled = !flips.size;
     at("swap").disabled = now.b < 0;
     at("q").value = now.q;
+    list.head([V.make("span", { "class": "v-id", text: "Sample" })].concat([now.a, now.b].filter(function (arm) { return arm >= 0; }).map(function (arm) {
+      return V.make("span", { "class": "v-sign", title: run.arms[arm].name }, V.mark(run.arms[arm].mark), V.make("span", { "class": "unseen", text: run.arms[arm].name }));
+    })).concat(run.arms.length > 2 ? [V.make("span", { "class": "v-tally", text: "right" })] : []));
     at("images").textContent = "Images: " + run.images.text + ".";
   }
 
@@ -116,7 +119,7 @@
     var position = index.positions.get(now.id);
     list.show(found.shown, position === undefined ? -1 : position);
     var kind = kinds.find(function (one) { return one[0] === now.is; });
-    status.textContent = (found.shown.length ? V.count(found.shown.length) + (found.shown.length === 1 ? " sample" : " samples") : "No samples") + ": " + kind[2] + progress + ".";
+    status.textContent = (found.shown.length ? V.count(found.shown.length) + (found.shown.length === 1 ? " sample" : " samples") : "No samples") + (kind[0] === "all" ? "" : ": " + kind[2]) + progress + ".";
     if (isMove && list.place() < 0 && found.shown.length) { return open(found.shown[0], false); }
     if (isMove && !found.shown.length) {
       now.id = "";
@@ -204,7 +207,12 @@
     if (now.q) { search(); } else { hits = null; progress = ""; searching += 1; refresh(!now.id); }
     if (now.id) { await open(index.positions.get(now.id), false); }
     if (note) { status.textContent = note + status.textContent; }
-    if (!isFirst || wanted.track) { root.scrollIntoView(); at("list").focus({ preventScroll: true }); }
+    if (!isFirst || wanted.track) {
+      var isNarrow = at("side").offsetWidth > root.offsetWidth / 2;
+      (wanted.id && isNarrow ? card : root).scrollIntoView();
+      (wanted.id && isNarrow ? card : at("list")).focus({ preventScroll: true });
+    }
+    isQuiet = false;
   }
 
   function start() {

@@ -151,13 +151,14 @@
     }
     var zoom = V.make("button", { type: "button", "class": "button v-zoom", text: "Size: " + V.zoomName() });
     zoom.addEventListener("click", function () { V.nextZoom(); redraw(); });
+    node.prepend(V.make("div", { "class": "v-tools" }, node.firstChild, zoom));
     var grid = V.make("div", { "class": many > 1 ? "v-several" : "" });
     item.pictures.forEach(function (found, place) {
       var label = many > 1 ? "Image " + (place + 1) + " of " + many : "Image";
       var alt = label + " of the sample" + (item.box && !place ? "; target at " + item.target : "");
       grid.append(V.picture(found, { label: label, alt: alt }, spots, place === 0));
     });
-    node.append(grid, zoom);
+    node.append(grid);
     if (spots.length) {
       var places = V.make("ul", { "class": "fine" });
       spots.forEach(function (spot) { places.append(V.make("li", { text: spot.name + ": " + (spot.where || item.target) })); });

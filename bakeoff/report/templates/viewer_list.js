@@ -13,7 +13,7 @@
         "aria-selected": place === at ? "true" : "false", "aria-label": found.label
       }, V.make("span", { "class": "v-id", text: found.id }));
       found.signs.forEach(function (sign) { node.append(V.make("span", { "class": "v-sign " + sign[0], "aria-hidden": "true", text: sign[1] })); });
-      node.append(V.make("span", { "class": "v-tally", "aria-hidden": "true", text: found.tally }));
+      if (found.tally) { node.append(V.make("span", { "class": "v-tally", "aria-hidden": "true", text: found.tally })); }
       node.style.top = place * ROW + "px";
       node.dataset.place = place;
       return node;
@@ -28,6 +28,8 @@
       rows.replaceChildren.apply(rows, nodes);
       if (at >= 0) { box.setAttribute("aria-activedescendant", "v-row-" + at); } else { box.removeAttribute("aria-activedescendant"); }
     }
+
+    this.head = function (nodes) { box.previousElementSibling.replaceChildren.apply(box.previousElementSibling, nodes); };
 
     this.show = function (positions, position) {
       shown = positions;

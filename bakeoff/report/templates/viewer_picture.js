@@ -5,10 +5,6 @@
   V.zoom = 0;
   V.hidden = new Set();
 
-  function box(edges, kind, dash) {
-    var place = { x: edges[0], y: edges[1], width: edges[2], height: edges[3] };
-    return [V.draw("rect", Object.assign({ "class": "casing " + kind }, place)), V.draw("rect", Object.assign({ "class": "edge " + kind + " " + dash }, place))];
-  }
 
   /* spots: [{key, name, kind, dash, box, point}] */
   V.picture = function (found, about, spots, isFirst) {
@@ -73,39 +69,54 @@
       stage.querySelectorAll(".overlay, .v-tag").forEach(function (node) { node.remove(); });
       if (!isFirst) { return; }
       var svg = V.draw("svg", { "class": "overlay", viewBox: "0 0 " + width + " " + height, "aria-hidden": "true" });
+      var casings = V.draw("g", {}), edges = V.draw("g", {});
+      svg.append(casings, edges);
       stage.append(svg);
       spots.forEach(function (spot) {
         if (V.hidden.has(spot.key)) { return; }
-        if (spot.box) { svg.append.apply(svg, box(spot.box, spot.kind, spot.dash)); }
-        if (spot.point) {
-          var x = spot.point[0], y = spot.point[1], arm = 9 / scale;
-          var path = "M" + (x - arm) + " " + y + "H" + (x + arm) + "M" + x + " " + (y - arm) + "V" + (y + arm);
-          svg.append(V.draw("path", { "class": "casing " + spot.kind, d: path }), V.draw("path", { "class": "edge " + spot.kind, d: path }));
-        }
+        outline(spot, scale, casings, edges);
         tag(spot, scale, taken);
       });
     }
 
-    /* Tags stand above their box, or below when that is taken or outside. */
+    /* All casings lie under all edges, so that of two boxes in one place both are seen, one of them dashed. */
+    function outline(spot, scale, casings, edges) {
+      var paths = [];
+      if (spot.box) { paths.push([spot.dash, "M" + spot.box[0] + " " + spot.box[1] + "h" + spot.box[2] + "v" + spot.box[3] + "h" + -spot.box[2] + "Z"]); }
+      if (spot.point) {
+        var x = spot.point[0], y = spot.point[1], arm = 9 / scale;
+        paths.push(["", "M" + (x - arm) + " " + y + "H" + (x + arm) + "M" + x + " " + (y - arm) + "V" + (y + arm)]);
+      }
+      paths.forEach(function (path) {
+        casings.append(V.draw("path", { "class": "casing " + spot.kind, d: path[1] }));
+        edges.append(V.draw("path", { "class": "edge " + spot.kind + " " + path[0], d: path[1] }));
+      });
+    }
+
+    /* A tag stands where it hides neither the box nor another tag: above, below, to the right, to the left. */
     function tag(spot, scale, taken) {
       if (spot.dash === "dash2") { return; }
       var node = V.make("span", { "class": "v-tag " + spot.kind, "aria-hidden": "true", text: spot.name });
       stage.append(node);
       var edges = spot.box || [spot.point[0], spot.point[1], 0, 0], wide = node.offsetWidth, high = node.offsetHeight;
       var space = [stage.clientWidth - wide, stage.clientHeight - high];
-      var left = Math.max(Math.min(edges[0] * scale, space[0]), 0), gap = spot.box ? 4 : 12;
-      var above = edges[1] * scale - high - gap, below = (edges[1] + edges[3]) * scale + gap, tries = [];
-      for (var step = 0; step < 6; step += 1) { tries.push(spot.key === "target" ? below + step * (high + 2) : above - step * (high + 2)); }
-      for (step = 0; step < 6; step += 1) { tries.push(spot.key === "target" ? above - step * (high + 2) : below + step * (high + 2)); }
-      var top = tries.find(function (place) {
-        return place >= 0 && place <= space[1] && !taken.some(function (other) {
-          return left < other[0] + other[2] && other[0] < left + wide && place < other[1] + other[3] && other[1] < place + high;
+      var gap = spot.box ? 4 : 12, x = edges[0] * scale, y = edges[1] * scale, far = (edges[0] + edges[2]) * scale + gap;
+      var inside = Math.max(Math.min(x, space[0]), 0), above = [inside, y - high - gap], below = [inside, y + edges[3] * scale + gap];
+      var right = [far, y], left = [x - wide - gap, y], tries = [];
+      (spot.key === "target" ? [below, left, right, above] : [above, right, left, below]).forEach(function (place, side, all) {
+        for (var step = 0; step < 4; step += 1) {
+          tries.push([place[0], place[1] + (place === above ? -step : step) * (high + 2), step * all.length + side]);
+        }
+      });
+      var place = tries.sort(function (a, b) { return a[2] - b[2]; }).find(function (at) {
+        return at[0] >= 0 && at[0] <= space[0] && at[1] >= 0 && at[1] <= space[1] && !taken.some(function (other) {
+          return at[0] < other[0] + other[2] && other[0] < at[0] + wide && at[1] < other[1] + other[3] && other[1] < at[1] + high;
         });
       });
-      if (top === undefined) { node.remove(); return; }
-      node.style.left = left + "px";
-      node.style.top = top + "px";
-      taken.push([left, top, wide, high]);
+      if (!place) { node.remove(); return; }
+      node.style.left = place[0] + "px";
+      node.style.top = place[1] + "px";
+      taken.push([place[0], place[1], wide, high]);
     }
 
     if (width) { words.push(V.count(width) + " × " + V.count(height) + " px"); }

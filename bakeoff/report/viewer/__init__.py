@@ -91,7 +91,7 @@ def _rows(run: Run, track: str) -> dict[str, Row]:
 def _wanted(
     tracks: Mapping[str, Mapping[str, Row]], samples: Mapping[str, Mapping[str, Sample]]
 ) -> list[tuple[str, Sample | None]]:
-    """Return images as hash and sample, those first that are looked at first: disputed, wrong, right; tracks in turn."""
+    """Return images as hash and sample, first those looked at first: disputed, wrong, right; tracks in turn."""
     order: list[tuple[int, int, str, str]] = []
     for name, rows in tracks.items():
         ranked = sorted(rows, key=lambda key: _rank(rows[key]))

@@ -35,24 +35,48 @@ def details(row: Sequence[Record | None], sample: Sample | None, asked: Asked, i
         "note": note,
         "pictures": [images.picture(digest, sample) for digest in first.image_sha256],
         "prompts": asked.prompts(row, sample),
-        "answers": [None if record is None else _answer(record, target, size) for record in row],
+        "answers": _answers(row, target, size),
     }
 
 
-def _answer(record: Record, target: BoxTarget | None, size: tuple[int, int] | None) -> dict[str, Any]:
-    if record.error is not None or record.status == "error":
-        failure = record.error
-        text = f"{failure.type}: {failure.message}" if failure else "no valid output"
-        return {"error": visible(shortened(text, MOST_CHARACTERS)), "line": _tries(record)}
+def _answers(
+    row: Sequence[Record | None], target: BoxTarget | None, size: tuple[int, int] | None
+) -> list[dict[str, Any] | None]:
+    """Return what each arm said; arms that said the same are read once, which is most of them."""
+    known: dict[tuple[Any, ...], dict[str, Any]] = {}
+    found: list[dict[str, Any] | None] = []
+    for record in row:
+        if record is None or record.status == "error":
+            found.append(None if record is None else _failure(record))
+            continue
+        key = (record.output, record.answer, record.scorer, record.correct, *sorted(record.metrics.items()))
+        if key not in known:
+            known[key] = _said(record, target, size)
+        found.append({**known[key], **_measured(record)})
+    return found
+
+
+def _failure(record: Record) -> dict[str, Any]:
+    failure = record.error
+    text = f"{failure.type}: {failure.message}" if failure else "no valid output"
+    return {"error": visible(shortened(text, MOST_CHARACTERS)), "line": _tries(record)}
+
+
+def _said(record: Record, target: BoxTarget | None, size: tuple[int, int] | None) -> dict[str, Any]:
     spot = answer_spot(record, target, size) if target and size else None
     parts = split_at_answer(shortened(record.output or "", MOST_CHARACTERS), record.answer)
     return {
         "output": [visible(part) for part in parts],
         "answer": None if record.answer is None else visible_line(shortened(record.answer, MOST_CHARACTERS)),
+        **({"spot": spot.drawn(), "where": _where(spot)} if spot else {}),
+    }
+
+
+def _measured(record: Record) -> dict[str, Any]:
+    return {
         "line": _line(record),
         "cells": [numbers.count(getattr(record, name)) for name in TOKENS]
         + [numbers.latency(getattr(record, name)) for name in TIMES],
-        **({"spot": spot.drawn(), "where": _where(spot)} if spot else {}),
     }
 
 

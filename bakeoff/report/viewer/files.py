@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.files import write_atomically
-from bakeoff.report.visible import encodable
 from bakeoff.tracks.track import SAFE_ID
 
 MOST_ITEMS = 200
@@ -44,7 +43,7 @@ class DataFiles:
 
 def script_json(value: Any) -> str:
     """Return `value` as ASCII JSON that no HTML or script reads as anything else, whatever texts it holds."""
-    text = json.dumps(encodable(value), ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -17,10 +17,10 @@ from bakeoff.report import numbers
 from bakeoff.report.visible import visible_line
 
 LONGEST_SIDE = 640
-MOST_IMAGES = 1000
+MOST_IMAGES = 600
 MOST_BYTES = 24_000_000
-_QUALITY = 85
-_BATCH = 32
+_QUALITY = 80
+_BATCH = 16
 _DIGITS = 24
 _WITHOUT_PALETTE = {"RGB", "RGBA", "L", "LA", "CMYK", "YCbCr"}
 
@@ -41,6 +41,7 @@ class Thumbnails:
         self._most_bytes = most_bytes
         self._names: dict[str, str] = {}
         self._missing: dict[str, str] = {}
+        self._references: dict[str, str] = {}
         self._asked = 0
 
     def make(self, wanted: Iterable[tuple[str, Sample | None]]) -> None:
@@ -52,17 +53,19 @@ class Thumbnails:
                 order[digest] = found
         self._asked = len(order)
         chosen = list(order.items())
-        size = 0
+        size, is_full = 0, False
         with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
             for start in range(0, len(chosen), _BATCH):
-                if len(self._names) >= self._most_images or size >= self._most_bytes:
+                if is_full:
                     break
                 batch = chosen[start : start + _BATCH]
                 for (digest, _), copy in zip(batch, pool.map(self._copy, batch), strict=True):
                     if isinstance(copy, str):
                         self._missing[digest] = copy
-                    elif len(self._names) < self._most_images and size + len(copy) <= self._most_bytes:
-                        size += len(copy)
+                        continue
+                    size += len(copy)
+                    is_full = is_full or len(self._names) >= self._most_images or size > self._most_bytes
+                    if not is_full:
                         self._keep(digest, copy)
 
     def picture(self, digest: str, sample: Sample | None) -> dict[str, Any]:
@@ -121,21 +124,34 @@ class Thumbnails:
 
     def _reference(self, image: Image) -> str:
         """Return the path of the original as the page sees it, which names no home folder for data beside the run."""
-        return Path(os.path.relpath(image.path, self._page)).as_posix()
+        if image.path not in self._references:
+            self._references[image.path] = Path(os.path.relpath(image.path, self._page)).as_posix()
+        return self._references[image.path]
 
 
 def small_copy(content: bytes) -> bytes | None:
-    """Return an image as WebP of at most `LONGEST_SIDE` pixels, None when it cannot be read."""
+    """Return an image as WebP of at most `LONGEST_SIDE` pixels, None when it cannot be read.
+
+    A drawing that needs no shrinking is kept without loss where that takes fewer bytes.
+    """
     try:
         with PillowImage.open(io.BytesIO(content)) as opened:
             has_alpha = opened.mode in {"RGBA", "LA", "PA"} or "transparency" in opened.info
             mode = "RGBA" if has_alpha else "RGB"
+            size = opened.size
             small = opened if opened.mode in _WITHOUT_PALETTE else opened.convert(mode)
             small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PillowImage.Resampling.LANCZOS)
-            written = io.BytesIO()
-            small.convert(mode).save(written, "WEBP", quality=_QUALITY, method=4, exif=b"")
+            small = small.convert(mode)
+            is_whole = opened.format != "JPEG" and small.size == size
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError, PillowImage.DecompressionBombError):
         return None
+    copies = [_webp(small, lossless=False)] + ([_webp(small, lossless=True)] if is_whole else [])
+    return min(copies, key=len)
+
+
+def _webp(image: PillowImage.Image, *, lossless: bool) -> bytes:
+    written = io.BytesIO()
+    image.save(written, "WEBP", quality=_QUALITY, method=2, lossless=lossless, exif=b"")
     return written.getvalue()
 
 
