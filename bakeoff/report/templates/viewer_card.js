@@ -6,10 +6,17 @@
   V.unfolded = { prompt: false, others: false, times: false };
   V.showsDifference = false;
 
+  /* What scrolls by itself must be reachable without a mouse; what does not is no stop on the way. */
+  function reach(box) {
+    requestAnimationFrame(function () {
+      box.querySelectorAll("pre").forEach(function (pre) { pre.tabIndex = pre.scrollHeight > pre.clientHeight + 1 ? 0 : -1; });
+    });
+  }
+
   function fold(name, title) {
     var node = V.make("details", { "data-fold": name }, V.make("summary", { text: title }));
     node.open = V.unfolded[name];
-    node.addEventListener("toggle", function () { V.unfolded[name] = node.open; });
+    node.addEventListener("toggle", function () { V.unfolded[name] = node.open; reach(node); });
     return node;
   }
 
@@ -55,7 +62,7 @@
     box.append(pre);
     if (isCut) {
       var all = V.make("button", { type: "button", "class": "button", text: "Show all " + V.count(whole) + " characters" });
-      all.addEventListener("click", function () { fill(parts, at); all.remove(); pre.focus({ preventScroll: true }); });
+      all.addEventListener("click", function () { fill(parts, at); all.remove(); reach(box); pre.focus({ preventScroll: true }); });
       box.append(all);
     }
     return box;
@@ -222,6 +229,7 @@
     }
     if (!isText) { redraw(); }
     card.replaceChildren(nav, V.make("div", { "class": "v-columns" }, isText ? null : left, right));
+    reach(card);
     V.redraw = isText ? function () {} : redraw;
   };
 })();

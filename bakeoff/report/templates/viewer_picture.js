@@ -19,7 +19,7 @@
     var image = V.make("img", { alt: about.alt, decoding: "async" });
     var original = found.href && V.make("button", { type: "button", "class": "button v-original", text: "Load the original" });
     var root = document.getElementById("viewer").dataset.folder;
-    var hasTriedFile = !found.copy;
+    var broken = { copy: false, file: false };
 
     function fail(text) {
       stage.replaceChildren(V.make("p", { "class": "missing", text: text }));
@@ -29,16 +29,14 @@
 
     image.addEventListener("error", function () {
       var isFile = image.dataset.is === "file";
-      if (isFile && found.copy) {
-        hasTriedFile = true;
+      broken[image.dataset.is] = true;
+      if (isFile && found.copy && !broken.copy) {
         caption.firstChild.textContent = words.join(" · ") + " · image not found at " + found.file + ", so the copy is shown";
-        original.remove();
         from("copy");
-      } else if (!isFile && found.href && !hasTriedFile) {
-        hasTriedFile = true;
+      } else if (!isFile && found.href && !broken.file) {
         from("file");
       } else {
-        fail(found.missing || "image not found at " + (isFile ? found.file : root + "thumbnails/" + found.copy));
+        fail(found.missing || "image not found at " + (found.file || root + "thumbnails/" + found.copy));
       }
     });
     image.addEventListener("load", function () {

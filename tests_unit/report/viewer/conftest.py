@@ -41,7 +41,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
         maker.arm("two", _answers(drawn, lambda i: i % 6 == 0 or i in {7, 8}), backend="gguf", selected=selected)
         coreai = _answers(drawn, lambda i: i % 4 == 0)
         coreai[3] = msgspec.structs.replace(coreai[3], status="truncated")
-        coreai[5] = failed(drawn[5], "<b>the runtime</b> died")
+        coreai[9] = asked(failed(drawn[9], "<b>the runtime</b> died"), drawn[9])
         maker.arm("three", coreai[:100], backend="coreai", selected=selected)
         run = maker.write(margin=2.0)
         build(run)
@@ -92,3 +92,12 @@ def opened(browser: Any, report: Path) -> Iterator[Opened]:
     for page in pages:
         page.close()
     assert messages == []
+
+
+def wait_for(page: Any, expression: str, argument: Any = None) -> None:
+    """Wait until `expression` holds; Playwright's own way needs `eval`, which the page's policy forbids."""
+    for _ in range(200):
+        if page.evaluate(expression, argument):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"never came true: {expression}")

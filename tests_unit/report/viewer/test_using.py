@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests_unit.report.viewer.conftest import HOSTILE, Opened
+from tests_unit.report.viewer.conftest import HOSTILE, Opened, wait_for
 
 pytestmark = pytest.mark.browser
 
@@ -26,7 +26,7 @@ def _title(page: Any) -> str:
 
 
 def _place(page: Any, place: str) -> None:
-    page.wait_for_function("place => document.querySelector('.v-nav .fine').textContent.startsWith(place)", arg=place)
+    wait_for(page, "place => document.querySelector('.v-nav .fine').textContent.startsWith(place)", place)
 
 
 def _rows(page: Any) -> list[str]:
@@ -86,12 +86,12 @@ def test_group_and_cause_narrow_what_is_shown(opened: Opened) -> None:
 def test_search_reads_outputs_of_all_pages(opened: Opened) -> None:
     page = opened()
     page.fill("#v-q", "NEEDLE YY")
-    page.wait_for_function("document.querySelector('#v-status').textContent.includes('found')")
+    wait_for(page, "document.querySelector('#v-status').textContent.includes('found')")
     assert [row.partition(":")[0] for row in _rows(page)] == ["toy-words-003"]
     page.fill("#v-q", "toy-boxes-01")
-    page.wait_for_function("document.querySelectorAll('#v-rows [role=option]').length === 10")
+    wait_for(page, "document.querySelectorAll('#v-rows [role=option]').length === 10")
     page.press("#v-q", "Escape")
-    page.wait_for_function("document.querySelector('#v-q').value === ''")
+    wait_for(page, "document.querySelector('#v-q').value === ''")
     assert _count(page, "all") == 120
     page.fill("#v-q", "stands nowhere")
     page.wait_for_selector("#v-card .missing")
@@ -180,9 +180,9 @@ def test_a_link_that_leads_nowhere_says_so_and_shows_the_list(opened: Opened, li
 def test_links_followed_in_the_page_go_back_and_forward(opened: Opened) -> None:
     page = opened("#samples/toy/toy-boxes-012")
     page.evaluate("location.hash = '#samples/toy/toy-boxes-013'")
-    page.wait_for_function("document.querySelector('#v-title').textContent === 'toy-boxes-013'")
+    wait_for(page, "document.querySelector('#v-title').textContent === 'toy-boxes-013'")
     page.go_back()
-    page.wait_for_function("document.querySelector('#v-title').textContent === 'toy-boxes-012'")
+    wait_for(page, "document.querySelector('#v-title').textContent === 'toy-boxes-012'")
     page.evaluate("location.hash = '#verdicts'")
     assert _title(page) == "toy-boxes-012"
 
@@ -238,13 +238,13 @@ def test_target_and_answers_are_drawn_and_can_be_hidden(opened: Opened) -> None:
     assert page.evaluate(kinds) == ["target", "said", "said", "said"]
     assert page.evaluate(marks)[1:] == ["edge said mlx dash0", "edge said gguf dash1", "edge said coreai dash2"]
     page.keyboard.press("2")
-    page.wait_for_function("document.querySelectorAll('.overlay .edge').length === 3")
+    wait_for(page, "document.querySelectorAll('.overlay .edge').length === 3")
     page.uncheck('[data-spot="target"]')
-    page.wait_for_function("document.querySelectorAll('.overlay .edge').length === 2")
+    wait_for(page, "document.querySelectorAll('.overlay .edge').length === 2")
     box, image = page.locator(".overlay").bounding_box(), page.locator("#v-card img").bounding_box()
     assert box == pytest.approx(image)
     page.keyboard.press("z")
-    page.wait_for_function("document.querySelector('.v-stage').clientWidth === 96")
+    wait_for(page, "document.querySelector('.v-stage').clientWidth === 96")
 
 
 def test_only_rows_in_sight_stand_in_the_document(opened: Opened) -> None:
@@ -261,10 +261,10 @@ def test_a_run_that_was_moved_without_its_data_keeps_pictures(opened: Opened, re
     moved = tmp_path / "elsewhere" / "run"
     shutil.copytree(report.parent, moved)
     page = opened("#samples/toy/toy-boxes-000", path=moved / "report.html", quiet=False)
-    page.wait_for_function("document.querySelector('#v-card img').naturalWidth === 96")
+    wait_for(page, "document.querySelector('#v-card img').naturalWidth === 96")
     page.click("text=Load the original")
-    page.wait_for_function("document.querySelector('#v-card figcaption').textContent.includes('image not found at')")
-    page.wait_for_function("document.querySelector('#v-card img').naturalWidth === 96")
+    wait_for(page, "document.querySelector('#v-card figcaption').textContent.includes('image not found at')")
+    wait_for(page, "document.querySelector('#v-card img').naturalWidth === 96")
 
 
 def test_without_copies_the_files_are_shown_and_without_both_it_is_said(
@@ -274,9 +274,12 @@ def test_without_copies_the_files_are_shown_and_without_both_it_is_said(
     path = tmp_path / "root" / report.relative_to(report.parents[2])
     shutil.rmtree(path.parent / "samples" / "thumbnails")
     page = opened("#samples/toy/toy-boxes-000", path=path, quiet=False)
-    page.wait_for_function("document.querySelector('#v-card img').dataset.is === 'copy'")
+    wait_for(page, "document.querySelector('#v-card img').dataset.is === 'file'")
+    wait_for(page, "document.querySelector('#v-card img').naturalWidth === 96")
+    shutil.rmtree(tmp_path / "root" / "data")
+    page = opened("#samples/toy/toy-boxes-003", path=path, quiet=False)
     page.wait_for_selector("#v-card .missing")
-    assert "image not found at samples/thumbnails/" in page.inner_text("#v-card .missing")
+    assert page.inner_text("#v-card .missing") == "image not found at ../../data/toy/images/003.png"
     assert "Where is the rectangle?" in page.inner_text("#v-card")
 
 
@@ -314,7 +317,7 @@ def test_nothing_leaves_the_folder(browser: Any, report: Path) -> None:
     page.on("request", lambda request: requests.append(request.url))
     page.goto(report.as_uri() + "#samples/toy/toy-boxes-000")
     page.wait_for_selector("#v-title")
-    page.wait_for_function("document.querySelector('#v-card img').naturalWidth > 0")
+    wait_for(page, "document.querySelector('#v-card img').naturalWidth > 0")
     page.close()
     outside = [url for url in requests if not url.startswith((report.parent.as_uri() + "/", "data:"))]
     assert outside == []
