@@ -2,7 +2,7 @@
   "use strict";
   /* One sample in full. Whatever came from a model or a data set is a text node. */
   var V = window.bakeoffViewer, MOST = 4000;
-  var COLUMNS = ["prompt tokens", "of these image", "of these cached", "output tokens", "queue", "first token", "prefill", "decode", "total"];
+  var COLUMNS = ["prompt tokens", "of these image", "of these cached", "output tokens", "of these thoughts", "queue", "first token", "prefill", "decode", "total"];
   V.unfolded = { prompt: false, others: false, times: false };
   V.showsDifference = false;
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.records import Record, Sample
-from bakeoff.report import numbers
 from bakeoff.report.arms import marks, runtime
 from bakeoff.report.causes import CAUSES
 from bakeoff.report.measuring import natural
@@ -77,7 +76,6 @@ def _manifest(
         ],
         "causes": [[name, text] for name, text in CAUSES.items()],
         "images": thumbnails.summary,
-        "none": numbers.NO_DATA,
     }
 
 

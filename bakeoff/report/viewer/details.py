@@ -16,7 +16,7 @@ MOST_CHARACTERS = 1_000_000
 """An output is kept up to here; the page cuts what it shows much earlier and offers the rest."""
 
 TIMES = ("queue_s", "ttft_s", "prefill_s", "decode_s", "total_s")
-TOKENS = ("prompt_tokens", "image_tokens", "cached_tokens", "completion_tokens")
+TOKENS = ("prompt_tokens", "image_tokens", "cached_tokens", "completion_tokens", "thinking_tokens")
 
 
 def details(row: Sequence[Record | None], sample: Sample | None, asked: Asked, images: Thumbnails) -> dict[str, Any]:

@@ -14,8 +14,6 @@ from bakeoff.report.viewer import files
 from tests_unit.report.synthetic import TRACK, RunMaker, add_toy_track, failed, record
 from tests_unit.report.viewer.data import asked, with_protocol
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-
 HOSTILE = (
     "</pre><script>document.title = 'taken'</script><img src=x onerror=\"document.title = 'taken'\">",
     "`code` | pipe | </script> \u2028 end",
@@ -63,6 +61,7 @@ def _plain(drawn: tuple[Sample, ...]) -> list[Record]:
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
         pytest.skip("no Chromium found; install one with: apt-get install chromium")

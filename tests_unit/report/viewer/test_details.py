@@ -42,7 +42,18 @@ def test_a_sample_tells_question_target_answers_and_where_they_point(maker: RunM
     assert "where" in box["answers"][0]
     assert box["answers"][0]["output"][1] == box["answers"][0]["answer"]
     assert box["answers"][1]["line"].startswith("score 1.00, center 1.00, iou 0.99, rule box_iou, 11 tokens")
-    assert box["answers"][1]["cells"] == ["–", "–", "–", "11", "–", "100\u202fms", "–", "500\u202fms", "600\u202fms"]
+    assert box["answers"][1]["cells"] == [
+        "–",
+        "–",
+        "–",
+        "11",
+        "–",
+        "–",
+        "100\u202fms",
+        "–",
+        "500\u202fms",
+        "600\u202fms",
+    ]
     choice = items["toy-choices-000"]
     assert (choice["target"], choice["box"]) == ("B: green", None)
     assert choice["answers"][0]["output"] == ["It is ", "A", "."]
