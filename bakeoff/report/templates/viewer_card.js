@@ -217,7 +217,6 @@
       others.forEach(function (number) { more.append(answer(run, number, item.answers[number], V.state(about.index, number, about.position), -1)); });
       right.append(more);
     }
-    right.append(times(run, item, chosen.concat(others)));
     card.classList.toggle("v-no-image", isText);
     card.setAttribute("aria-labelledby", "v-title");
     var left = V.make("div", { "class": "v-left" });
@@ -228,7 +227,7 @@
       if (again) { again.focus({ preventScroll: true }); }
     }
     if (!isText) { redraw(); }
-    card.replaceChildren(nav, V.make("div", { "class": "v-columns" }, isText ? null : left, right));
+    card.replaceChildren(nav, V.make("div", { "class": "v-columns" }, isText ? null : left, right), times(run, item, chosen.concat(others)));
     reach(card);
     V.redraw = isText ? function () {} : redraw;
   };
