@@ -59,8 +59,9 @@ def _plain(drawn: tuple[Sample, ...]) -> list[Record]:
     return [msgspec.structs.replace(record(drawn[2]), sample_id=i, **changes) for i in ("plain 1%?&#", "plain-2")]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
+    """Return a browser that is closed before another module opens one: Playwright runs once at a time."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
