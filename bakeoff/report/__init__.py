@@ -1,4 +1,4 @@
-"""Reports, built from a run directory alone: `results.json`, `report.md`, `report.html`.
+"""Reports, built from a run directory alone: `results.json`, `report.md`, `report.html` with `samples/` beside it.
 
 No session, no clock, no randomness: the same files give the same bytes. A run may be partial, hold errors only, or
 name tracks this version does not know; what is not known is said, never guessed and never 0.
@@ -22,6 +22,7 @@ from bakeoff.report.samples import wrong_samples
 from bakeoff.report.speed_about import speed_about
 from bakeoff.report.terminal import terminal_table
 from bakeoff.report.verdicts import headline, run_state
+from bakeoff.report.viewer import write_viewer
 from bakeoff.report.visible import encodable
 from bakeoff.runs import RunDirectory, pretty_json
 
@@ -41,8 +42,9 @@ def build(run: RunDirectory) -> Results:
 
 
 def write_reports(folder: Path, run: Run, results: Results) -> None:
-    """Write the three reports of a run that was read and summarized."""
+    """Write the three reports of a run that was read and summarized, and the samples that the page shows."""
     page = render_page(run, results, wrong_samples(run))
+    write_viewer(folder / "samples", run)
     write_atomically(folder / "results.json", pretty_json(encodable(msgspec.to_builtins(results))))
     write_atomically(folder / "report.md", render_markdown(run, results))
     write_atomically(folder / "report.html", page)

@@ -19,7 +19,8 @@ class Rectangle(msgspec.Struct, frozen=True, kw_only=True):
     height: str
 
 
-_FRAMES: dict[str, Frame] = {"": "norm1000", "norm1000": "norm1000", "norm1": "norm1", "pixel": "pixel"}
+FRAMES: dict[str, Frame] = {"": "norm1000", "norm1000": "norm1000", "norm1": "norm1", "pixel": "pixel"}
+"""What follows the `@` of a scorer's name -> the frame it reads coordinates in."""
 _SAME = 1e-6
 
 
@@ -46,7 +47,7 @@ def answer_box(record: Record, target: BoxTarget, size: tuple[int, int]) -> Box 
     The scorer's name says which frame it read coordinates in. A box whose IoU is not the recorded one is not drawn: a
     picture never contradicts its score.
     """
-    frame = _FRAMES.get(record.scorer.partition("@")[2])
+    frame = FRAMES.get(record.scorer.partition("@")[2])
     found = read_coordinates(record.output or "", boxes_only=True)
     if frame is None or found is None or record.answer != str(found):
         return None

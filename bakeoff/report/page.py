@@ -1,6 +1,7 @@
 """`report.html`: one file with everything in it, made from results and cards by templates that only place text.
 
-The page asks nothing of a network: its policy allows its own style, its own script (both by hash) and data images.
+The page asks nothing of a network: its policy allows its own style, its own script (both by hash), the data files that
+this script loads from `samples/`, and images inside the page or from files.
 Every text goes through `visible` and is escaped; no template formats a number.
 """
 
@@ -27,7 +28,11 @@ from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_CARDS = 8
-_STYLES = ("style.css", "plots.css")
+_STYLES = ("style.css", "plots.css", "viewer.css")
+_SCRIPTS = (
+    *("theme.js", "viewer_data.js", "viewer_filter.js", "viewer_list.js"),
+    *("viewer_picture.js", "viewer_card.js", "viewer.js"),
+)
 _STATES: dict[CheckState, tuple[str, str]] = {
     "same": ("✓", "same"),
     "differs": ("≠", "differs"),
@@ -37,8 +42,7 @@ _STATES: dict[CheckState, tuple[str, str]] = {
 
 def render_page(run: Run, results: Results, wrong: Wrong) -> str:
     """Return the page."""
-    style = "".join((_TEMPLATES / name).read_text("utf-8") for name in _STYLES)
-    script = (_TEMPLATES / "theme.js").read_text("utf-8")
+    style, script = (_joined(names) for names in (_STYLES, _SCRIPTS))
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
@@ -55,6 +59,10 @@ def render_page(run: Run, results: Results, wrong: Wrong) -> str:
     )
 
 
+def _joined(names: tuple[str, ...]) -> str:
+    return "\n".join((_TEMPLATES / name).read_text("utf-8") for name in names)
+
+
 def _finalize(value: Any) -> Any:
     """Show what cannot be seen, and never print None."""
     if value is None:
@@ -65,7 +73,8 @@ def _finalize(value: Any) -> Any:
 def _policy(style: str, script: str) -> str:
     hashes = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (style, script)]
     return (
-        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; img-src data:; "
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}' 'strict-dynamic'; "
+        "img-src data: 'self' file:; "
         "base-uri 'none'; form-action 'none'"
     )
 

@@ -11,7 +11,7 @@ from PIL import Image as PillowImage, UnidentifiedImageError
 from bakeoff.records import Image
 
 LONGEST_SIDE = 480
-BUDGET_BYTES = 8_000_000
+BUDGET_BYTES = 2_000_000
 """How many bytes of PNG one page may hold."""
 
 

@@ -11,7 +11,7 @@ from bakeoff.report.pictures import Album, Picture
 from bakeoff.report.reading import Run, prepared_samples
 from bakeoff.report.visible import shortened, visible, visible_line
 
-MOST_PER_ARM = 60
+MOST_PER_ARM = 6
 _MOST_CHARACTERS = 2000
 
 
@@ -96,7 +96,7 @@ def _card(samples: Mapping[str, Sample], key: tuple[str, str], records: Mapping[
         track=track,
         groups=", ".join(visible_line(f"{name} {value}") for name, value in sorted(asked.groups.items())),
         question=visible(sample.question) if sample else None,
-        target=_target(sample, size) if sample else numbers.NO_DATA,
+        target=target_text(sample, size) if sample else numbers.NO_DATA,
         target_box=rectangle(in_pixels(target.box, size)) if target and size else None,
         pictures=_pictures(sample, asked.image_sha256, album),
         answers=tuple(_answer(arm, record, target, size) for arm, record in records.items()),
@@ -110,8 +110,8 @@ def _pictures(sample: Sample | None, asked: Sequence[str], album: Album) -> tupl
     return tuple(album.picture(image, digest) for image, digest in zip(sample.images, asked, strict=True))
 
 
-def _target(sample: Sample, size: tuple[int, int] | None) -> str:
-    """Return the target in words."""
+def target_text(sample: Sample, size: tuple[int, int] | None) -> str:
+    """Return the target in words; `size` is that of the first image, in which boxes are told."""
     match sample.target:
         case BoxTarget(box=box):
             return box_text(in_pixels(box, size)) if size else "a box"
