@@ -67,6 +67,7 @@ def test_every_size_of_image_answers_as_in_mlx_vlms_own_loop(settings: Make) -> 
         assert [(token.id, token.top[0][1]) for token in output.trace.tokens] == _raw(prompt)
 
 
+@pytest.mark.slow
 def test_draws_are_those_of_mlx_vlms_own_loop_in_any_company(settings: Make) -> None:
     prompts = mixed_prompts()
     together = answers(settings(concurrency=8), prompts, 9)
