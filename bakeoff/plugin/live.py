@@ -31,7 +31,7 @@ class Live:
     def __init__(
         self,
         config: pytest.Config,
-        stored: Mapping[str, Mapping[str, Record]],
+        stored: Callable[[str], Mapping[str, Record]],
         answered: Mapping[str, frozenset[str]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -54,9 +54,10 @@ class Live:
             tally = self._tallies[arm] = ArmTally(arm, self._clock())
             ids = {sample for samples in tracks.values() for sample in samples}
             done = self._answered.get(arm, frozenset())
-            for sample, record in self._stored.get(arm, {}).items():
-                if sample in done:
-                    tally.take(brief_of(record), None)
+            if self.mode != "off" and done and not ids <= done:
+                for sample, record in self._stored(arm).items():
+                    if sample in done:
+                        tally.take(brief_of(record), None)
             tally.selected = tally.done + len(ids - done)
         if self.mode == "line" and self._tallies:
             self._reporter.showfspath = False  # the line stands where pytest would write file names

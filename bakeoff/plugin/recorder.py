@@ -9,10 +9,10 @@ import pytest
 from bakeoff.environment import environment
 from bakeoff.errors import RunMismatch
 from bakeoff.evaluate import arm_fingerprint
-from bakeoff.journal import Journal
+from bakeoff.journal import Journal, read_journal
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.planning import Plan
-from bakeoff.records import Session, to_line
+from bakeoff.records import Record, Session, to_line
 from bakeoff.runs import (
     ArmManifest,
     Manifest,
@@ -52,6 +52,11 @@ class Recorder:
         return {
             arm: progress.answered if retry_errors else progress.recorded for arm, progress in self._progress.items()
         }
+
+    def stored_records(self, arm: str) -> Mapping[str, Record]:
+        """Read what an arm recorded in earlier sessions, the last record of each sample."""
+        path = self.run.journal_path(arm)
+        return read_journal(path).records if path.is_file() else {}
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Return by arm how often the samples that errored were tried before."""
