@@ -172,7 +172,7 @@ class Watched:
 
 def test_plain_lines_come_every_half_minute_and_not_more(pytestconfig: pytest.Config) -> None:
     now = 0.0
-    live = Live(pytestconfig, {}, {}, clock=lambda: now)
+    live = Live(pytestconfig, lambda _: {}, {}, clock=lambda: now)
     reporter = Watched()
     live._reporter, live.mode = reporter, "plain"
     live.expect({"arm": {"calibration": [str(place) for place in range(100)]}})
