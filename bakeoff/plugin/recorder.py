@@ -9,7 +9,7 @@ import pytest
 from bakeoff.environment import environment
 from bakeoff.errors import RunMismatch
 from bakeoff.evaluate import arm_fingerprint
-from bakeoff.journal import Journal
+from bakeoff.journal import Journal, JournalContent
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.planning import Plan
 from bakeoff.records import Session, to_line
@@ -52,6 +52,10 @@ class Recorder:
         return {
             arm: progress.answered if retry_errors else progress.recorded for arm, progress in self._progress.items()
         }
+
+    def stored(self) -> dict[str, JournalContent]:
+        """Read what earlier sessions recorded, whole; empty for a new run."""
+        return self.run.journals() if self._progress else {}
 
     def attempts(self) -> dict[str, dict[str, int]]:
         """Return by arm how often the samples that errored were tried before."""

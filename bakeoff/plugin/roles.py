@@ -50,7 +50,7 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     reports = reporting.Reporting(options, recorder)
     manager.register(reports, "bakeoff-reporting")
     answered = recorder.answered(retry_errors=options.retry_errors)
-    live = Live(config, {arm: content.records for arm, content in recorder.stored.items()}, answered)
+    live = Live(config, {arm: content.records for arm, content in recorder.stored().items()}, answered)
     manager.register(live, "bakeoff-live")
     page = config.getoption("htmlpath", default=None)
     if page:
