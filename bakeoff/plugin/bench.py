@@ -52,7 +52,7 @@ class Bench:
         self.plan = plan
         self.options = options
         self.resumed = 0
-        self._left_out = 0
+        self._left_out: Selection = {}
         self.selection: Selection = {}
         self._opener = opener
         self._answered = answered
@@ -93,7 +93,11 @@ class Bench:
         done = {arm: ids & stored.get(arm, frozenset()) for arm, ids in self._answered.items()}
         found = self.plan.parameters(track, self.run, lambda arm, sample: sample in done.get(arm, ()))
         if track in self.plan.tracks:
-            self._left_out += len(self.plan.arms) * len(self.plan.tracks[track].samples) - len(found)
+            made = {(case.arm, case.sample.id) for entry in found for case in entry.values}
+            for spec in self.plan.arms:
+                ids = [s.id for s in self.plan.tracks[track].samples if (spec.arm, s.id) not in made]
+                if ids:
+                    self._left_out.setdefault(spec.arm, {})[track] = ids
         return found
 
     @pytest.hookimpl(trylast=True)  # after pytest's own -k and -m, so that only what the user selected counts
@@ -109,7 +113,11 @@ class Bench:
         if not selects_samples(config):
             _deselect(config, items, self._is_foreign)
         self.selection = _selection(items)
-        self.resumed = self._left_out + _deselect(config, items, self._is_answered)
+        for arm, tracks in self._left_out.items():  # they were selected too
+            for track, ids in tracks.items():
+                self.selection.setdefault(arm, {}).setdefault(track, []).extend(ids)
+        left_out = sum(len(ids) for tracks in self._left_out.values() for ids in tracks.values())
+        self.resumed = left_out + _deselect(config, items, self._is_answered)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what will be asked, in its order: after `--lf`, `--ff` and whatever else sorts and selects."""
