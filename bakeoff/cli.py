@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from bakeoff import __version__
@@ -57,8 +58,11 @@ def models() -> None:
         spec = resolve(name)
         reason = availability(spec.backend)
         table.add_row(name, spec.backend, _short(spec.location), "yes" if reason is None else f"no: {reason}")
+    for form, backend in FORMS.items():
+        reason = availability(backend)
+        table.add_row(escape(form), backend, "as named", "yes" if reason is None else f"no: {reason}")
     _console.print(table)
-    _console.print("Other forms: " + "; ".join(FORMS) + "; a bare owner/name is MLX.", markup=False)
+    _console.print("A bare owner/name is MLX.", markup=False)
 
 
 @app.command()

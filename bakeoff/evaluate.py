@@ -147,9 +147,12 @@ def arm_fingerprint(
 
 
 _DESCRIBING = frozenset(
-    {"weights_bytes", "context_tokens", "parameters", "bits_per_weight", "tensor_types", "quantisation"}
+    {
+        *("weights_bytes", "context_tokens", "parameters", "bits_per_weight", "tensor_types", "quantisation"),
+        *("servers", "served", "capabilities"),
+    }
 )
-"""Parts of an identity that follow from others, or that only bound what fits."""
+"""Parts of an identity that follow from others, that only bound what fits, or that say where and how well."""
 
 
 def context_bound(prompts: Iterable[Prompt]) -> int:

@@ -14,6 +14,7 @@ import msgspec
 
 from bakeoff.errors import UsageProblem
 from bakeoff.families import Family, family_of
+from bakeoff.openai_names import place_of
 from bakeoff.paths import tiny_dir
 
 
@@ -71,7 +72,13 @@ _GGUF_ALIASES = {
     "gguf-f16": ("F16", "F16"),
 }
 ALIASES = (*TINY_ALIASES, *_MLX_ALIASES, *_GGUF_ALIASES)
-FORMS = ("mlx:<folder or owner/name>[@revision]", "gguf:<owner/name>:<quant>[@revision]", "<file>.gguf[,mmproj=<file>]")
+FORMS = {
+    "mlx:<folder or owner/name>[@revision]": "mlx",
+    "gguf:<owner/name>:<quant>[@revision]": "gguf",
+    "<file>.gguf[,mmproj=<file>]": "gguf",
+    "openai:<base url>[|<base url>…]#<model name>": "openai",
+}
+"""Forms of names that are no aliases, and the backend of each."""
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
 
 
@@ -81,7 +88,7 @@ def resolve(name: str) -> ModelSpec:
     Raises:
         UsageProblem: when the name has none of the known forms; the message lists near matches.
     """
-    for attempt in (_tiny, _liquid, _fake, _gguf, _mlx):
+    for attempt in (_tiny, _liquid, _fake, _openai, _gguf, _mlx):
         spec = attempt(name)
         if spec is not None:
             return spec
@@ -159,6 +166,16 @@ def _fake(name: str) -> ModelSpec | None:
     if kind != "fake" or not rest:
         return None
     return ModelSpec(name=name, arm=safe_name(name), backend="fake", location=rest)
+
+
+def _openai(name: str) -> ModelSpec | None:
+    """Return a model on servers; what stands behind the colon is checked before anything is written down."""
+    kind, _, rest = name.partition(":")
+    if kind != "openai":
+        return None
+    place = place_of(rest)
+    arm = safe_name(f"openai-{place.model.rstrip('/').rpartition('/')[2]}")
+    return ModelSpec(name=name, arm=arm, backend="openai", location=rest)
 
 
 def _gguf(name: str) -> ModelSpec | None:

@@ -71,6 +71,13 @@ def test_models_lists_every_alias(bakeoff: Command) -> None:
     assert set(ALIASES) <= {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
 
 
+def test_models_lists_every_form_with_its_backend_and_whether_it_runs_here(bakeoff: Command) -> None:
+    lines = [line.split() for line in bakeoff("models").stdout.splitlines()]
+    rows = {words[0].split(":")[0]: words for words in lines if words and words[0].startswith(("mlx:", "openai:"))}
+    assert rows["openai"][-1] == "yes"
+    assert rows["mlx"][-4] == "mlx"
+
+
 def test_tracks_tells_what_is_prepared(bakeoff: Command) -> None:
     done = bakeoff("tracks")
     assert done.returncode == 0

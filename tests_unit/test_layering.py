@@ -28,6 +28,7 @@ LAYERS: dict[str, float] = {
     "thinking": 2.1,  # the marks of all families
     "tracks": 3,
     "models": 3,
+    "openai_names": 2,  # what stands behind `openai:`
     "weights": 3,
     "hub": 3.1,  # finds the files that a ModelSpec names
     "backends": 3.2,  # opens a ModelSpec's files

@@ -17,6 +17,7 @@ from bakeoff.models import ALIASES, resolve, resolve_all
         ("gguf:org/Model-GGUF:Q8_0@v2", "gguf", "org/Model-GGUF", "v2", "Q8_0"),
         ("dir/model.gguf", "gguf", "dir/model.gguf", None, None),
         ("fake:echo", "fake", "echo", None, None),
+        ("openai:http://a/v1|http://b/v1#org/m", "openai", "http://a/v1|http://b/v1#org/m", None, None),
     ],
 )
 def test_names_resolve(name: str, backend: str, location: str, revision: str | None, quant: str | None) -> None:

@@ -19,6 +19,7 @@ from bakeoff.models import ModelSpec
 BACKENDS: dict[str, str] = {
     "mlx": "bakeoff.backends.mlx",
     "gguf": "bakeoff.backends.gguf",
+    "openai": "bakeoff.backends.openai",
     "fake": "bakeoff.backends.fake",
 }
 """Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""

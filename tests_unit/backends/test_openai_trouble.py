@@ -1,0 +1,278 @@
+"""What the client of OpenAI-compatible servers does when they misbehave, and that a key is never written anywhere."""
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from bakeoff.backends import Settings, open_backend
+from bakeoff.backends.openai import OpenAIBackend
+from bakeoff.backends.openai_http import TRIES, Servers
+from bakeoff.backends.openai_key import key_for
+from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
+from bakeoff.models import resolve
+from tests_unit.backends.conftest import text_prompt
+from tests_unit.doubles.openai_server import Act, OpenAIDouble, failing, serve
+
+Make = Callable[..., Settings]
+Open = Callable[..., OpenAIBackend]
+KEY = "sk-very/secret+1234567890"
+
+
+@pytest.fixture
+def server() -> Iterator[OpenAIDouble]:
+    with serve() as double:
+        yield double
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """Waits between tries, noted instead of waited."""
+    noted: list[float] = []
+    monkeypatch.setattr(Servers, "pause", lambda _, wait_s: noted.append(wait_s))
+    return noted
+
+
+@pytest.fixture
+def opened(server: OpenAIDouble, settings: Make, waits: list[float]) -> Iterator[Open]:
+    backends: list[OpenAIBackend] = []
+
+    def make(*more: str, **changed: object) -> OpenAIBackend:
+        location = "|".join((server.url, *more))
+        backend = open_backend(resolve(f"openai:{location}#m"), settings(needs_images=False, **changed))
+        assert isinstance(backend, OpenAIBackend)
+        backends.append(backend)
+        server.seen.clear()
+        waits.clear()
+        return backend
+
+    yield make
+    for backend in backends:
+        backend.close()
+
+
+@pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
+def test_what_may_pass_is_tried_again_after_growing_waits(
+    opened: Open, server: OpenAIDouble, waits: list[float], status: int
+) -> None:
+    backend = opened()
+    server.script = failing(*[Act(status=status)] * 3)
+    assert backend.submit(text_prompt("hi")).result().text == "yes it is red indeed"
+    assert [body["messages"][0]["content"] for body in server.bodies] == ["hi"] * 4
+    assert len(waits) == 3
+    assert all(whole / 2 <= wait <= whole for wait, whole in zip(waits, (0.5, 1.0, 2.0), strict=True))
+
+
+def test_waits_are_not_all_alike(opened: Open, server: OpenAIDouble, waits: list[float]) -> None:
+    backend = opened()
+    for _ in range(8):
+        server.script = failing(Act(status=503))
+        backend.submit(text_prompt("hi")).result()
+    assert len(set(waits)) > 1
+
+
+def test_the_wait_a_server_asks_for_is_kept(opened: Open, server: OpenAIDouble, waits: list[float]) -> None:
+    backend = opened()
+    past = "Wed, 21 Oct 2015 07:28:00 GMT"
+    server.script = failing(*(Act(status=429, headers={"Retry-After": after}) for after in ("7", past)))
+    assert backend.submit(text_prompt("hi")).result().text
+    assert waits == [7.0, 0.0]
+
+
+def test_a_wait_beyond_the_timeout_is_an_error_at_once(opened: Open, server: OpenAIDouble, waits: list[float]) -> None:
+    backend = opened(timeout_s=5)
+    server.script = failing(Act(status=429, body="come back tomorrow", headers={"Retry-After": "86400"}))
+    with pytest.raises(BackendError, match=r"answered 429: come back tomorrow"):
+        backend.submit(text_prompt("hi")).result()
+    assert waits == []
+
+
+def test_after_all_tries_the_sample_is_an_error_with_the_servers_words(opened: Open, server: OpenAIDouble) -> None:
+    backend = opened()
+    server.script = lambda _: Act(status=500, body="out of memory")
+    with pytest.raises(BackendError, match=r"answered 500: out of memory"):
+        backend.submit(text_prompt("hi")).result()
+    assert len(server.seen) == TRIES
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
+def test_what_cannot_pass_is_not_tried_again(opened: Open, server: OpenAIDouble, status: int) -> None:
+    backend = opened()
+    server.script = lambda _: Act(status=status, body=json.dumps({"error": {"message": "no such thing"}}))
+    with pytest.raises(BackendError, match=rf"answered {status}: no such thing"):
+        backend.submit(text_prompt("hi")).result()
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"error": {"code": 400, "message": "request (36011 tokens) exceeds the available context size (4096 tokens)"}},
+        {
+            "error": {
+                "message": "This model's maximum context length is 4096 tokens.",
+                "code": "context_length_exceeded",
+            }
+        },
+        {"detail": "Protected conversation exceeds the available context budget."},
+        {"error": {"message": "The prompt (total length 9000) is longer than the maximum model length of 4096"}},
+        {"message": "Requested token count exceeds the model's maximum context length of 4096 tokens."},
+    ],
+    ids=["llama.cpp", "OpenAI", "mlx-vlm", "vLLM", "SGLang"],
+)
+def test_a_prompt_that_does_not_fit_is_an_overflow(opened: Open, server: OpenAIDouble, body: object) -> None:
+    backend = opened()
+    server.script = lambda _: Act(status=400, body=json.dumps(body))
+    with pytest.raises(ContextOverflow):
+        backend.submit(text_prompt("hi")).result()
+
+
+def test_a_slow_answer_is_a_timeout_after_two_tries(opened: Open, server: OpenAIDouble, waits: list[float]) -> None:
+    backend = opened()
+    backend._servers._timeout_s = 0.3  # after the examination, which may take its time
+    server.script = lambda _: Act(hold=True)
+    with pytest.raises(BackendTimeout, match=r"no answer from http.* within 0 s"):
+        backend.submit(text_prompt("hi")).result()
+    assert len(waits) == 1
+
+
+def test_a_connection_that_is_cut_is_tried_again(opened: Open, server: OpenAIDouble) -> None:
+    backend = opened()
+    server.script = failing(Act(cut=True), Act(cut=True))
+    assert backend.submit(text_prompt("hi")).result().text
+    server.script = lambda _: Act(cut=True)
+    with pytest.raises(BackendDied, match="cut the connection"):
+        backend.submit(text_prompt("hi")).result()
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("<html>proxy</html>", "without JSON"),
+        ("{}", "without an answer"),
+        ('{"choices": []}', "without an answer"),
+        ('{"choices": [{"message": "text"}]}', "without an answer"),
+        ('{"error": {"message": "model crashed"}}', "model crashed"),
+        ("[1, 2]", "answered 200"),
+        ('{"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}', "content_filter"),
+    ],
+)
+def test_a_reply_without_an_answer_is_an_error_and_never_a_text(
+    opened: Open, server: OpenAIDouble, body: str, told: str
+) -> None:
+    backend = opened()
+    server.script = lambda _: Act(body=body)
+    with pytest.raises(BackendError, match=told):
+        backend.submit(text_prompt("hi")).result()
+
+
+def test_a_redirect_is_not_followed(opened: Open, server: OpenAIDouble) -> None:
+    backend = opened()
+    server.script = lambda _: Act(status=307, headers={"Location": "http://127.0.0.1:1/elsewhere"})
+    with pytest.raises(BackendError, match="answered 307"):
+        backend.submit(text_prompt("hi")).result()
+
+
+def test_of_two_servers_the_one_that_lives_gets_the_work_of_the_other(opened: Open, server: OpenAIDouble) -> None:
+    with serve() as second:
+        backend = opened(second.url)
+        second.seen.clear()
+        server.script = lambda _: Act(cut=True)
+        texts = [backend.submit(text_prompt("hi")).result().text for _ in range(12)]
+        assert texts == ["yes it is red indeed"] * 12
+        assert len(second.seen) == 12
+        assert 1 <= len(server.seen) <= 4
+        server.script = lambda _: None
+        for _ in range(40):
+            backend.submit(text_prompt("hi")).result()
+        assert len(server.seen) > 12
+
+
+def test_two_servers_share_the_load(opened: Open, server: OpenAIDouble) -> None:
+    with serve() as second:
+        backend = opened(second.url)
+        second.seen.clear()
+        futures = [backend.submit(text_prompt("hi")) for _ in range(20)]
+        assert len({future.result().text for future in futures}) == 1
+        assert min(len(server.seen), len(second.seen)) >= 5
+
+
+def test_servers_that_differ_cannot_share_the_load(server: OpenAIDouble, settings: Make) -> None:
+    with serve() as second:
+        second.refuses = ("min_p",)
+        with pytest.raises(UsageProblem, match=r"cannot share the load: refused is \(\) at one and \('min_p',\)"):
+            open_backend(resolve(f"openai:{server.url}|{second.url}#m"), settings(needs_images=False))
+
+
+def test_closing_fails_what_is_in_flight_at_once(opened: Open, server: OpenAIDouble) -> None:
+    backend = opened()
+    server.script = lambda _: Act(hold=True)
+    future = backend.submit(text_prompt("hi"))
+    assert server.holding.wait(60)
+    backend.close()
+    backend.close()
+    with pytest.raises(BackendDied):
+        future.result(timeout=20)
+    with pytest.raises(BackendDied):
+        backend.submit(text_prompt("hi")).result(timeout=20)
+
+
+def test_a_server_that_came_back_is_found_by_restart_and_a_dead_one_is_not(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = opened()
+    backend.restart()
+    monkeypatch.setattr("bakeoff.backends.openai.RETURN_TIMEOUT_S", 0.0)
+    monkeypatch.setattr(Servers, "is_reachable", lambda *_: False)
+    with pytest.raises(BackendDied, match="no server answers"):
+        backend.restart()
+
+
+def test_the_key_is_sent_and_appears_in_nothing_that_is_kept(
+    server: OpenAIDouble,
+    settings: Make,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("BAKEOFF_API_KEY", KEY)
+    monkeypatch.setattr(Servers, "pause", lambda *_: False)
+    caplog.set_level(logging.DEBUG)
+    said: list[str] = []
+    server.message = lambda _: {"role": "assistant", "content": f"your key is {KEY}", "reasoning_content": KEY}
+    backend = open_backend(resolve(f"openai:{server.url}#m"), settings(needs_images=False, progress=said.append))
+    kept = [json.dumps(dict(backend.identity)), repr(vars(backend)), backend.submit(text_prompt("hi")).result().text]
+    echo = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}", "headers": {KEY: KEY}}})
+    for act in (
+        Act(status=400, body=echo),
+        Act(status=500, body=echo),
+        Act(body=f"key={KEY.replace('/', '%2F')} {KEY}"),
+    ):
+        server.script = lambda _, act=act: act  # type: ignore[misc]  # the loop's own value
+        with pytest.raises(BackendError) as caught:
+            backend.submit(text_prompt("hi")).result()
+        kept.append(f"{caught.value} {caught.value.__cause__}")
+    backend.close()
+    assert {seen.authorization for seen in server.seen} == {f"Bearer {KEY}"}
+    written = [path.read_text("utf-8") for path in tmp_path.rglob("*") if path.is_file()]
+    assert any("try 1" in text for text in written)
+    assert not [text for text in (*kept, *said, *written, caplog.text) if KEY in text]
+
+
+def test_the_common_key_does_not_travel_over_plain_http_and_the_own_one_goes_first() -> None:
+    both = {"OPENAI_API_KEY": "common", "BAKEOFF_API_KEY": "own"}
+    assert key_for("http://gpu-box:8000/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "common"
+    assert key_for("https://api.example.org/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "***"
+    assert key_for("http://127.0.0.1:8000/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "***"
+    assert key_for("http://gpu-box:8000/v1", both).hide("own common") == "*** common"
+    with pytest.raises(UsageProblem, match="no HTTP header can carry"):
+        key_for("https://x/v1", {"BAKEOFF_API_KEY": "zwölf"})
+
+
+@pytest.mark.parametrize("address", ["http://me:geheim@host/v1", "http://host/v1?key=geheim"])
+def test_a_secret_in_the_address_is_refused_without_being_repeated(address: str) -> None:
+    with pytest.raises(UsageProblem, match="BAKEOFF_API_KEY") as caught:
+        resolve(f"openai:{address}#m")
+    assert "geheim" not in str(caught.value)
