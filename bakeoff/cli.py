@@ -115,6 +115,25 @@ def prepare(
 
 
 @app.command()
+def merge(
+    directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="parts of one run")],
+    out: Annotated[Path, typer.Option("-o", metavar="DIR", help="new folder for the merged run")],
+) -> None:
+    """Join parts that were run with --shard, tell gaps and doubles, and build the report of the whole.
+
+    The exit code is 1 when samples are missing.
+
+    Example: bakeoff merge reports/part-1 reports/part-2 reports/part-3 -o reports/whole
+    """
+    from bakeoff.commands.merge import merge as merge_parts  # noqa: PLC0415 - takes a while to load
+
+    merged = merge_parts(directories, out)
+    typer.echo(merged.text)
+    if not merged.is_complete:
+        raise typer.Exit(1)
+
+
+@app.command()
 def compare(
     directories: Annotated[list[Path], typer.Argument(metavar="DIR...", help="run directories, two arms among them")],
     margin: Annotated[float | None, typer.Option(metavar="PP", help="largest difference called the same")] = None,

@@ -50,8 +50,29 @@ class TrackManifest(msgspec.Struct, frozen=True, kw_only=True):
     samples_sha256: str
 
 
+class ShardManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """Which part of which whole a run is: part `index` of `count`; `whole` hashes a track's samples of all parts."""
+
+    index: int
+    count: int
+    whole: dict[str, str]
+
+
+class PartManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """A run that went into a merged one, with the machine it was made on."""
+
+    run: str
+    created: str
+    argv: tuple[str, ...]
+    environment: dict[str, Any]
+    shard: ShardManifest | None = None
+
+
 class Manifest(msgspec.Struct, frozen=True, kw_only=True):
-    """`run.json`. `created` is UTC in ISO 8601; `options` are the plugin's options by name."""
+    """`run.json`. `created` is UTC in ISO 8601; `options` are the plugin's options by name.
+
+    `shard` is what a part of a whole is a part of; `parts` are the runs that a merged run was made of.
+    """
 
     run: str
     created: str
@@ -60,6 +81,8 @@ class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     environment: dict[str, Any]
     arms: dict[str, ArmManifest] = {}
     tracks: dict[str, TrackManifest] = {}
+    shard: ShardManifest | None = None
+    parts: tuple[PartManifest, ...] = ()
     schema: int = SCHEMA
 
 

@@ -26,6 +26,7 @@ LAYERS: dict[str, float] = {
     "metrics": 2,
     "families": 2,
     "thinking": 2.1,  # the marks of all families
+    "sharding": 1,
     "tracks": 3,
     "models": 3,
     "openai_names": 2,  # what stands behind `openai:`

@@ -112,6 +112,8 @@ class Bench:
             _deselect(config, items, self._is_not_meant)
         if not selects_samples(config):
             _deselect(config, items, self._is_foreign)
+        if self.options.shard is not None:
+            _deselect(config, items, self.plan.is_elsewhere(self.options.shard))
         self.selection = _selection(items)
         for arm, tracks in self._left_out.items():  # they were selected too
             for track, ids in tracks.items():

@@ -9,6 +9,7 @@ import pytest
 from bakeoff.errors import UsageProblem
 from bakeoff.models import split_names
 from bakeoff.records import Sampling
+from bakeoff.sharding import Shard, read_shard
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.rules import DEFAULTS as GATE_DEFAULTS, OPTIONS as GATE_OPTIONS, GateRules, read_rules
 
@@ -39,6 +40,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     parity: Literal["strict", "warn", "off"]
     audit: int
     controls: bool
+    shard: Shard | None
 
 
 RESUMED_FIELDS = (
@@ -54,6 +56,7 @@ RESUMED_FIELDS = (
         "timeout",
         "margin",
         "parity",
+        "shard",
     ),
 )
 """Options that a resumed run takes over from the stored one where the command line is silent."""
@@ -77,6 +80,7 @@ DEFAULTS: dict[str, Any] = {
     "timeout": 600.0,
     "margin": 2.0,
     "parity": "warn",
+    "shard": None,
 }
 """Values of `RESUMED_FIELDS` where neither the command line nor a stored run says anything."""
 
@@ -148,6 +152,7 @@ def add_options(parser: pytest.Parser) -> None:
     add("--fail-on-wrong", None, "a wrong answer fails its test", action="store_true", default=False)
     add("--llama-server", "PATH", "llama.cpp server to use; default: from PATH, else the bundled one")
     add("--server-arg", "ARG", "one more argument for that server; repeatable", action="append")
+    add("--shard", "I/N", "only part I of N, for several machines; bakeoff merge joins the parts")
     add("--timeout", "S", "longest wait for one answer, in seconds; default 600", type=float)
 
 
@@ -216,6 +221,7 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         parity=values["parity"],
         audit=int(_within("--audit", get("audit"), 0, 1_000_000)),
         controls=get("controls"),
+        shard=None if values["shard"] is None else read_shard(values["shard"]),
     )
 
 

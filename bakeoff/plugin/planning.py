@@ -11,6 +11,7 @@ from bakeoff.evaluate import Asking, TrackPlan, prompt_of
 from bakeoff.models import DEFAULT_MODELS, ModelSpec, resolve_all
 from bakeoff.plugin.options import Options, for_track
 from bakeoff.records import Prompt, Record, Sample
+from bakeoff.sharding import Shard, split, whole_sha256
 from bakeoff.tracks import TRACKS, samples_of
 from bakeoff.tracks.draw import draw
 from bakeoff.tracks.track import NATIVE
@@ -87,6 +88,15 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """Return the prompt of every sample as one arm is asked, by sample id."""
         plans = self.tracks_of(arm).values()
         return {sample.id: prompt_of(sample, plan, self.asking) for plan in plans for sample in plan.samples}
+
+    def is_elsewhere(self, shard: Shard) -> Callable[[Case | Unprepared], bool]:
+        """Return a test for cases that belong to another part than `shard`."""
+        parts = {name: split(plan.samples, shard.count) for name, plan in self.tracks.items()}
+        return lambda case: isinstance(case, Case) and parts[case.sample.track][case.sample.id] != shard.index
+
+    def wholes(self) -> dict[str, str]:
+        """Return a hash of each track's samples before any split."""
+        return {name: whole_sha256(plan.samples) for name, plan in self.tracks.items()}
 
     def case_ids(self) -> dict[str, tuple[str, str, str]]:
         """Return (arm, track, sample id) by the id of the parameter."""

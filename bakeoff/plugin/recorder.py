@@ -18,10 +18,12 @@ from bakeoff.runs import (
     Manifest,
     RunDirectory,
     Selection,
+    ShardManifest,
     TrackManifest,
     check_fingerprint,
     utc_now,
 )
+from bakeoff.sharding import read_shard
 
 
 class Recorder:
@@ -44,6 +46,7 @@ class Recorder:
         )
         self._progress = run.progress() if stored else {}
         self.stored_selection: Selection = run.selection()
+        self._check_shard()
         for spec in plan.arms:
             self._check_settled_inputs(spec)
 
@@ -141,6 +144,24 @@ class Recorder:
     def _mark(self, arm: str, session: Session) -> None:
         self._journals[arm].append(to_line(session))
 
+    def _check_shard(self) -> None:
+        """Refuse to go on with one part as another one, or as a part of other samples."""
+        stored, now = self.manifest.shard, self._shard()
+        pair = (stored.whole if stored else {}), (now.whole if now else {})
+        other = next((track for track in pair[0] if pair[0][track] != pair[1].get(track, pair[0][track])), None)
+        if self.run.exists() and (_told(stored) != _told(now) or other):
+            hint = f"{self.run.path} is a part. Leave --shard out, or begin another part without --resume."
+            raise RunMismatch(f"shard {other or ''}".strip(), _told(stored), _told(now), hint)
+        if now is not None:
+            whole = {**pair[0], **pair[1]}
+            self.manifest = msgspec.structs.replace(self.manifest, shard=msgspec.structs.replace(now, whole=whole))
+
+    def _shard(self) -> ShardManifest | None:
+        if self._options.get("shard") is None:
+            return None
+        shard = read_shard(self._options["shard"])
+        return ShardManifest(index=shard.index, count=shard.count, whole=self.plan.wholes())
+
     def _check_settled_inputs(self, spec: ModelSpec) -> None:
         """Refuse early, before a model is loaded, what will not fit the stored run."""
         stored = self.manifest.arms.get(spec.arm)
@@ -178,3 +199,7 @@ class Recorder:
             },
             arms={spec.arm: ArmManifest(model=spec.name, backend=spec.backend) for spec in self.plan.arms},
         )
+
+
+def _told(shard: ShardManifest | None) -> str:
+    return "the whole" if shard is None else f"{shard.index}/{shard.count}"

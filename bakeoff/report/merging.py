@@ -48,7 +48,7 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
         arms={name: arm.manifest for name, arm in arms.items()},
         tracks={name: track for run in reversed(runs) for name, track in run.manifest.tracks.items()},
         options={**first.options, **margin},
-        environment=_shared([run.manifest.environment for run in runs]),
+        environment=shared_environment([run.manifest.environment for run in runs]),
     )
     return Run(
         name=manifest.run,
@@ -62,7 +62,7 @@ def merge_runs(runs: Sequence[Run], *, margin_pp: float | None = None) -> Run:
     )
 
 
-def _shared(environments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def shared_environment(environments: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return what all environments agree on; the rest is said to differ, so that no machine is named for all."""
     fields = dict.fromkeys(field for found in environments for field in found)
     values = {field: [found.get(field) for found in environments] for field in fields}

@@ -6,9 +6,10 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bakeoff.cli import app
+from tests_unit.plugin.conftest import bench, script
 from tests_unit.report.synthetic import answered, maker, samples
 
-__all__ = ["answered", "maker", "samples"]
+__all__ = ["answered", "bench", "maker", "samples", "script"]
 
 Cli = Callable[..., Result]
 
