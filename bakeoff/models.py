@@ -77,6 +77,7 @@ FORMS = {
     "gguf:<owner/name>:<quant>[@revision]": "gguf",
     "<file>.gguf[,mmproj=<file>]": "gguf",
     "openai:<base url>[|<base url>…]#<model name>": "openai",
+    "hf:<folder or owner/name>[@revision][#bf16]": "hf",
 }
 """Forms of names that are no aliases, and the backend of each."""
 _REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+")
@@ -88,7 +89,7 @@ def resolve(name: str) -> ModelSpec:
     Raises:
         UsageProblem: when the name has none of the known forms; the message lists near matches.
     """
-    for attempt in (_tiny, _liquid, _fake, _openai, _gguf, _mlx):
+    for attempt in (_tiny, _liquid, _fake, _openai, _hf, _gguf, _mlx):
         spec = attempt(name)
         if spec is not None:
             return spec
@@ -176,6 +177,18 @@ def _openai(name: str) -> ModelSpec | None:
     place = place_of(rest)
     arm = safe_name(f"openai-{place.model.rstrip('/').rpartition('/')[2]}")
     return ModelSpec(name=name, arm=arm, backend="openai", location=rest)
+
+
+def _hf(name: str) -> ModelSpec | None:
+    kind, _, rest = name.partition(":")
+    body, _, dtype = rest.partition("#")
+    body, revision = _revision(body)
+    if kind != "hf" or not body:
+        return None
+    if dtype not in {"", "float32", "bf16"}:
+        raise UsageProblem(f"{name!r}: behind the # write float32, which is the default, or bf16")
+    arm = safe_name("-".join(filter(None, ("hf", body.rstrip("/").rpartition("/")[2], dtype))))
+    return ModelSpec(name=name, arm=arm, backend="hf", location=body, revision=revision, quant=dtype or None)
 
 
 def _gguf(name: str) -> ModelSpec | None:

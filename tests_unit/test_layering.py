@@ -61,6 +61,8 @@ HEAVY_ALLOWED = {
     "backends/mlx_rows.py": {"mlx", "mlx_vlm"},
     "backends/mlx_sampling.py": {"mlx", "mlx_vlm"},
     "backends/mlx_trace.py": {"mlx", "mlx_vlm"},
+    "backends/mlx_vision.py": {"mlx", "mlx_vlm"},
+    "backends/hf_model.py": {"torch", "transformers"},
     "backends/llama_child.py": {"xllamacpp"},
     "report/plots.py": {"matplotlib"},
     "web/app.py": {"starlette"},

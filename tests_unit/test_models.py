@@ -17,6 +17,8 @@ from bakeoff.models import ALIASES, resolve, resolve_all
         ("gguf:org/Model-GGUF:Q8_0@v2", "gguf", "org/Model-GGUF", "v2", "Q8_0"),
         ("dir/model.gguf", "gguf", "dir/model.gguf", None, None),
         ("fake:echo", "fake", "echo", None, None),
+        ("hf:owner/name@abc", "hf", "owner/name", "abc", None),
+        ("hf:some/folder#bf16", "hf", "some/folder", None, "bf16"),
         ("openai:http://a/v1|http://b/v1#org/m", "openai", "http://a/v1|http://b/v1#org/m", None, None),
     ],
 )

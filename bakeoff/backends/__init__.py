@@ -20,11 +20,12 @@ BACKENDS: dict[str, str] = {
     "mlx": "bakeoff.backends.mlx",
     "gguf": "bakeoff.backends.gguf",
     "openai": "bakeoff.backends.openai",
+    "hf": "bakeoff.backends.hf",
     "fake": "bakeoff.backends.fake",
 }
 """Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
 
-IN_PROCESS = frozenset({"mlx"})
+IN_PROCESS = frozenset({"mlx", "hf"})
 """Backends that load the weights into the pytest process, so that several workers would mean several copies."""
 
 
@@ -47,11 +48,12 @@ def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
 
 def availability(backend: str) -> str | None:
     """Return why a backend cannot run on this machine, None when its packages are there; loads nothing."""
-    needed = {"mlx": ("mlx", "mlx_vlm"), "gguf": ("xllamacpp",)}.get(backend, ())
+    needed = {"mlx": ("mlx", "mlx_vlm"), "gguf": ("xllamacpp",), "hf": ("torch", "transformers")}.get(backend, ())
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
     if backend == "gguf" and shutil.which("llama-server"):
         return None
-    return f"package {', '.join(missing)} is not installed" if missing else None
+    how = ": uv sync --extra reference" if backend == "hf" else ""
+    return f"package {', '.join(missing)} is not installed{how}" if missing else None
 
 
 __all__ = [
