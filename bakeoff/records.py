@@ -12,6 +12,7 @@ import msgspec
 
 from bakeoff.hashing import hash_json
 from bakeoff.lines import ascii_json, read_json
+from bakeoff.hosts import Host
 from bakeoff.traces import Trace
 
 SCHEMA = 1
@@ -231,6 +232,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="r
     peak_memory_bytes: int | None = None
     error: Failure | None = None
     started_at: str = ""
+    host: Host | None = None
 
     @property
     def is_unparsed(self) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 import msgspec
 
 from bakeoff.errors import UsageProblem
-from bakeoff.records import Sample, hash_json
+from bakeoff.hashing import hash_json
+from bakeoff.records import Sample
 
 _FORM = re.compile(r"(\d+)/(\d+)")
 

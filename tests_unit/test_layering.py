@@ -14,6 +14,7 @@ LAYERS: dict[str, float] = {
     "hashing": -1,
     "lines": -1,  # how records are written and read
     "traces": -1,  # a part of the Output in records
+    "hosts": -1,  # a part of the Record in records
     "errors": 0,
     "records": 0,
     "paths": 0,

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bakeoff.errors import RunMismatch, UsageProblem
+from bakeoff.hashing import hash_json
 from bakeoff.journal import JournalContent
-from bakeoff.records import Header, Record, hash_json, to_line
+from bakeoff.records import Header, Record, to_line
 from bakeoff.report import build, terminal_table
 from bakeoff.report.merging import shared_environment
 from bakeoff.runs import ArmManifest, Manifest, PartManifest, RunDirectory, Selection, is_complete

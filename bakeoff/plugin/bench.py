@@ -3,11 +3,13 @@
 from collections.abc import Generator, Mapping
 from typing import Any, NoReturn, Protocol
 
+import msgspec
 import pytest
 
 from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import TrackPlan, prompt_of, record_of
+from bakeoff.hosts import Host
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.choosing import chooses_among_items, selects_samples, selects_tracks
 from bakeoff.plugin.html import note_for_html
@@ -27,6 +29,10 @@ MAX_ERRORS_IN_A_ROW = 10
 
 class ArmOpener(Protocol):
     """Gives an engine for an arm, and is told when the arm is done. Differs between worker and standalone session."""
+
+    @property
+    def host(self) -> Host | None:
+        """The host of a fleet that answers here, once an arm is open."""
 
     def open_arm(self, spec: ModelSpec, order: list[str], prompts: Mapping[str, Prompt]) -> Engine:
         """Load the arm; `order` is what will be asked of it."""
@@ -171,6 +177,7 @@ class Bench:
             result = error
         before = self._attempts.get(case.arm, {}).get(case.sample.id, 0)
         record = record_of(case.sample, plan, prompt, result, attempts_before=before, started_at=started_at)
+        record = msgspec.structs.replace(record, host=self._opener.host)
         self._record = record
         self._errors_in_a_row = self._errors_in_a_row + 1 if record.error else 0
         if self._errors_in_a_row >= MAX_ERRORS_IN_A_ROW:

@@ -58,6 +58,9 @@ class Controller:
                 "selection": self._recorder.stored_selection,
             }
         )
+        """Tell a new worker all it may not find out for itself, frozen at the beginning."""
+        servers = {arm: _address(backend) for arm, backend in self._backends.items()}
+        node.workerinput["bakeoff"] = json.dumps({**worker_inputs(self._recorder, self._options), "servers": servers})
 
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Keep the questions on an image together, unless another way of sharing out was asked for."""
@@ -81,6 +84,9 @@ class Controller:
     def pytest_testnodedown(self, node: Any) -> None:
         """Take over what a worker counted, and its slot; a crashed worker tells nothing."""
         self._slots.pop(node.gateway.id, None)
+    def pytest_testnodedown(self, node: Any, error: object) -> None:
+        """Take over what a worker counted; a crashed worker tells nothing."""
+        del error
         self._reports.resumed = max(self._reports.resumed, getattr(node, "workeroutput", {}).get("bakeoff_resumed", 0))
 
     @pytest.hookimpl(tryfirst=True)  # before the report is built
@@ -156,6 +162,22 @@ def _address(backend: Backend, slot: int) -> dict[str, Any]:
     if not isinstance(backend, ServedBackend):
         return {}
     return {"url": backend.url, "server_pid": backend.pid, "slot": slot}
+def worker_inputs(recorder: Recorder, options: Options) -> dict[str, Any]:
+    """Return what every worker is told, as plain JSON."""
+    answered = recorder.answered(retry_errors=options.retry_errors)
+    return {
+        "run": str(recorder.run.path),
+        "stored": {name: recorder.manifest.options.get(name) for name in RESUMED_FIELDS},
+        "servers": {},
+        "answered": {arm: sorted(ids) for arm, ids in answered.items()},
+        "attempts": recorder.attempts(),
+        "selection": recorder.stored_selection,
+    }
+
+
+def _address(backend: Backend) -> dict[str, Any]:
+    """Return how a worker joins a backend: `{url, server_pid}`; empty where each worker opens its own."""
+    return {"url": backend.url, "server_pid": backend.pid} if isinstance(backend, ServedBackend) else {}
 
 
 def worker_count(config: pytest.Config) -> int:

@@ -9,7 +9,9 @@ import pytest
 
 from bakeoff.backends import Backend, Settings, open_backend
 from bakeoff.engine import Engine
+from bakeoff.environment import environment
 from bakeoff.evaluate import context_bound
+from bakeoff.hosts import Host
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.examining import Examiner
 from bakeoff.plugin.live import begin_line
@@ -80,6 +82,8 @@ def say(config: pytest.Config) -> Callable[[str], None]:
 class StandaloneOpener:
     """Loads one arm at a time in this process and tells the recorder."""
 
+    host: Host | None = None
+
     def __init__(self, config: pytest.Config, options: Options, recorder: Recorder) -> None:
         self._options = options
         self._recorder = recorder
@@ -110,9 +114,21 @@ class StandaloneOpener:
 
 
 class WorkerOpener:
-    """Joins, from a worker, the server that the controller owns; the workers are the concurrency."""
+    """Joins, from a worker, the server that the controller owns; the workers are the concurrency.
 
-    def __init__(self, options: Options, run: RunDirectory, servers: Mapping[str, Mapping[str, Any]]) -> None:
+    On a `host` of a fleet there is no such server, and the arm is opened there.
+    """
+
+    def __init__(
+        self,
+        options: Options,
+        run: RunDirectory,
+        servers: Mapping[str, Mapping[str, Any]],
+        *,
+        host: str | None = None,
+    ) -> None:
+        self.host: Host | None = None
+        self._host_name = host
         self._options = options
         self._run = run
         self._servers = servers
@@ -122,7 +138,11 @@ class WorkerOpener:
         del order
         address = self._servers.get(spec.arm, {})
         settings = backend_settings(spec, self._options, self._run, prompts, print, concurrency=1, **address)
-        return Engine(open_backend(spec, settings), (), prompts.__getitem__, window=1)
+        backend = open_backend(spec, settings)
+        if self._host_name is not None:
+            runtime = str(backend.identity.get("runtime_version", spec.backend))
+            self.host = Host(name=self._host_name, chip=str(environment()["processor"]), runtime=runtime)
+        return Engine(backend, (), prompts.__getitem__, window=1)
 
     def close_arm(self, arm: str) -> None:
         """Do nothing: the controller owns the journal."""

@@ -41,6 +41,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     audit: int
     controls: bool
     shard: Shard | None
+    host_timeout_s: float
 
 
 RESUMED_FIELDS = (
@@ -153,6 +154,13 @@ def add_options(parser: pytest.Parser) -> None:
     add("--llama-server", "PATH", "llama.cpp server to use; default: from PATH, else the bundled one")
     add("--server-arg", "ARG", "one more argument for that server; repeatable", action="append")
     add("--shard", "I/N", "only part I of N, for several machines; bakeoff merge joins the parts")
+    add(
+        "--host-timeout",
+        "S",
+        "cut off a host of a fleet that is silent for so long; default 60",
+        type=float,
+        default=60,
+    )
     add("--timeout", "S", "longest wait for one answer, in seconds; default 600", type=float)
 
 
@@ -221,6 +229,7 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         parity=values["parity"],
         audit=int(_within("--audit", get("audit"), 0, 1_000_000)),
         controls=get("controls"),
+        host_timeout_s=_within("--host-timeout", get("host_timeout"), 1, 1e6),
         shard=None if values["shard"] is None else read_shard(values["shard"]),
     )
 

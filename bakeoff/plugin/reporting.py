@@ -128,6 +128,8 @@ class Reporting:
 def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -> tuple[str, str, object] | None:
     """Give wrong and truncated answers a word of their own; they passed as tests."""
     outcome = getattr(report, "bakeoff_outcome", None)
+    if outcome == "moved":
+        return "moved", "m", "MOVED"
     if getattr(report, "when", None) != "call" or not report.passed:
         return None
     if outcome == "wrong":

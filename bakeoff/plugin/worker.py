@@ -1,13 +1,17 @@
 """An xdist worker: it is told everything by the controller, decides what to select, and asks."""
 
+import atexit
 import json
+import shutil
+import tempfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bakeoff.plugin.bench import Bench
 from bakeoff.plugin.opening import WorkerOpener
-from bakeoff.plugin.options import read_options
+from bakeoff.plugin.options import Options, read_options
 from bakeoff.plugin.planning import make_plan
 from bakeoff.runs import RunDirectory
 
@@ -20,7 +24,7 @@ def worker_bench(config: pytest.Config, tracks: tuple[str, ...]) -> Bench:
     bench = Bench(
         make_plan(options, tracks),
         options,
-        WorkerOpener(options, RunDirectory(Path(told["run"])), told["servers"]),
+        _opener(options, told),
         answered={arm: frozenset(ids) for arm, ids in told["answered"].items()},
         attempts=told["attempts"],
         stored_selection=told["selection"],
@@ -28,6 +32,16 @@ def worker_bench(config: pytest.Config, tracks: tuple[str, ...]) -> Bench:
     )
     config.pluginmanager.register(WorkerCount(config, bench), "bakeoff-worker-count")
     return bench
+
+
+def _opener(options: Options, told: dict[str, Any]) -> WorkerOpener:
+    """Return who opens arms here; on a host of a fleet nothing is written but a log in a folder that goes away."""
+    host = told.get("host")
+    if host is None:
+        return WorkerOpener(options, RunDirectory(Path(told["run"])), told["servers"])
+    folder = tempfile.mkdtemp(prefix="bakeoff-host-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return WorkerOpener(options, RunDirectory(Path(folder)), told["servers"], host=host)
 
 
 class WorkerCount:
