@@ -13,7 +13,7 @@ from bakeoff.tracks import TRACKS
 from bakeoff.weights import describe_weights
 
 DOCS = Path(__file__).parents[1] / "docs"
-PAGES = ("ci.md", "matched-pairs.md")
+PAGES = ("ci.md", "matched-pairs.md", "fleet.md", "openai-servers.md", "reference-arm.md")
 
 
 def commands(page: str, program: str) -> list[str]:
