@@ -13,10 +13,11 @@ import pytest
 from bakeoff.commands.merge import merge
 from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.runs import RunDirectory
-from tests_unit.plugin.conftest import BenchRun
+from tests_unit.plugin.conftest import BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
 Script = Callable[..., str]
+WRONG = tuple(sample.id for sample in calibration()[::3])
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def parts(bench: Bench, script: Script, tmp_path: Path) -> Callable[..., list[Pa
     """Run the parts of a whole and return their directories."""
 
     def run(*arguments: str, count: int = 3, of: str = "part", skip: tuple[int, ...] = ()) -> list[Path]:
-        model = script(wrong=("numbers-02", "reading-03"))
+        model = script(wrong=WRONG)
         paths = []
         for index in (index for index in range(1, count + 1) if index not in skip):
             path = tmp_path / f"{of}-{index}"
@@ -46,12 +47,14 @@ def test_the_parts_of_a_run_give_the_results_of_the_run_in_one_piece(
     bench: Bench, script: Script, parts: Callable[..., list[Path]], tmp_path: Path
 ) -> None:
     directories, whole = parts("--limit", "60"), tmp_path / "whole"
-    single = bench("--model", script(wrong=("numbers-02", "reading-03")), "--limit", "60", "--run-dir", str(whole))
+    single = bench("--model", script(wrong=WRONG), "--limit", "60", "--run-dir", str(whole))
     assert single.code == 0, single.text
     merged = merge(directories, tmp_path / "merged")
     assert merged.is_complete
     assert "no gaps" in merged.text
     assert numbers(tmp_path / "merged") == numbers(whole)
+    (tracks,) = numbers(whole).values()
+    assert 0 < tracks["calibration"]["metrics"]["accuracy"]["value"] < 1
     chosen = [RunDirectory(path).selection() for path in (tmp_path / "merged", whole)]
     (arm,) = chosen[1]
     assert set(chosen[0][arm]["calibration"]) == set(chosen[1][arm]["calibration"])
