@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
 from bakeoff import __version__
@@ -50,18 +49,9 @@ def models() -> None:
 
     Example: bakeoff models
     """
-    from bakeoff.backends import availability  # noqa: PLC0415
-    from bakeoff.models import ALIASES, FORMS, resolve  # noqa: PLC0415
+    from bakeoff.commands.models import model_table  # noqa: PLC0415 - takes a while to load
 
-    table = Table("name", "backend", "from", "here", box=None, pad_edge=False)
-    for name in ALIASES:
-        spec = resolve(name)
-        reason = availability(spec.backend)
-        table.add_row(name, spec.backend, _short(spec.location), "yes" if reason is None else f"no: {reason}")
-    for form, backend in FORMS.items():
-        reason = availability(backend)
-        table.add_row(escape(form), backend, "as named", "yes" if reason is None else f"no: {reason}")
-    _console.print(table)
+    _console.print(model_table())
     _console.print("A bare owner/name is MLX.", markup=False)
 
 
@@ -308,8 +298,3 @@ def main() -> None:
     except BakeoffError as error:
         typer.echo(f"bakeoff: {error}", err=True)
         sys.exit(4)
-
-
-def _short(location: str) -> str:
-    path = Path(location)
-    return f"embedded: {path.name}" if path.is_absolute() else location

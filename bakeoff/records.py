@@ -11,8 +11,8 @@ from typing import Literal, TypeVar
 import msgspec
 
 from bakeoff.hashing import hash_json
-from bakeoff.lines import ascii_json, read_json
 from bakeoff.hosts import Host
+from bakeoff.lines import ascii_json, read_json
 from bakeoff.traces import Trace
 
 SCHEMA = 1

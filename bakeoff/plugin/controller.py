@@ -45,21 +45,7 @@ class Controller:
         """Tell a new worker all it may not find out for itself, frozen at the beginning, and its own slot."""
         slot = next(number for number in itertools.count() if number not in self._slots.values())
         self._slots[node.gateway.id] = slot
-        node.workerinput["bakeoff"] = json.dumps(
-            {
-                "run": str(self._recorder.run.path),
-                "stored": {name: self._recorder.manifest.options.get(name) for name in RESUMED_FIELDS},
-                "servers": {arm: _address(backend, slot) for arm, backend in self._backends.items()},
-                "answered": {
-                    arm: sorted(ids)
-                    for arm, ids in self._recorder.answered(retry_errors=self._options.retry_errors).items()
-                },
-                "attempts": self._recorder.attempts(),
-                "selection": self._recorder.stored_selection,
-            }
-        )
-        """Tell a new worker all it may not find out for itself, frozen at the beginning."""
-        servers = {arm: _address(backend) for arm, backend in self._backends.items()}
+        servers = {arm: _address(backend, slot) for arm, backend in self._backends.items()}
         node.workerinput["bakeoff"] = json.dumps({**worker_inputs(self._recorder, self._options), "servers": servers})
 
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
@@ -81,12 +67,10 @@ class Controller:
             self._recorder.add_selection(selected)
             self._live.expect(selected)
 
-    def pytest_testnodedown(self, node: Any) -> None:
-        """Take over what a worker counted, and its slot; a crashed worker tells nothing."""
-        self._slots.pop(node.gateway.id, None)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Take over what a worker counted; a crashed worker tells nothing."""
+        """Take over what a worker counted, and its slot; a crashed worker tells nothing."""
         del error
+        self._slots.pop(node.gateway.id, None)
         self._reports.resumed = max(self._reports.resumed, getattr(node, "workeroutput", {}).get("bakeoff_resumed", 0))
 
     @pytest.hookimpl(tryfirst=True)  # before the report is built
@@ -162,6 +146,8 @@ def _address(backend: Backend, slot: int) -> dict[str, Any]:
     if not isinstance(backend, ServedBackend):
         return {}
     return {"url": backend.url, "server_pid": backend.pid, "slot": slot}
+
+
 def worker_inputs(recorder: Recorder, options: Options) -> dict[str, Any]:
     """Return what every worker is told, as plain JSON."""
     answered = recorder.answered(retry_errors=options.retry_errors)
@@ -173,11 +159,6 @@ def worker_inputs(recorder: Recorder, options: Options) -> dict[str, Any]:
         "attempts": recorder.attempts(),
         "selection": recorder.stored_selection,
     }
-
-
-def _address(backend: Backend) -> dict[str, Any]:
-    """Return how a worker joins a backend: `{url, server_pid}`; empty where each worker opens its own."""
-    return {"url": backend.url, "server_pid": backend.pid} if isinstance(backend, ServedBackend) else {}
 
 
 def worker_count(config: pytest.Config) -> int:

@@ -14,8 +14,8 @@ from bakeoff.plugin import html, reporting
 from bakeoff.plugin.bench import Bench
 from bakeoff.plugin.budgets import probe_budgets
 from bakeoff.plugin.controller import Controller, worker_count
-from bakeoff.plugin.live import Live
 from bakeoff.plugin.fleet import host_specs
+from bakeoff.plugin.live import Live
 from bakeoff.plugin.opening import StandaloneOpener, say
 from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options, storable
 from bakeoff.plugin.planning import make_plan
@@ -57,15 +57,14 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     if page:
         manager.register(html, "bakeoff-html-header")
         manager.register(html.HtmlRows(Path(page), reports), "bakeoff-html-rows")
-    if worker_count(config):
-        manager.register(Controller(config, plan, options, recorder, reports=reports, live=live), "bakeoff-controller")
-        manager.register(html.HtmlRows(Path(page)), "bakeoff-html-rows")
     if host_specs(config):
         from bakeoff.plugin.fleet_controller import FleetController  # noqa: PLC0415 - few runs have hosts
 
-        manager.register(FleetController(config, plan, options, recorder, reports), "bakeoff-controller")
+        manager.register(
+            FleetController(config, plan, options, recorder, reports=reports, live=live), "bakeoff-controller"
+        )
     elif worker_count(config):
-        manager.register(Controller(config, plan, options, recorder, reports), "bakeoff-controller")
+        manager.register(Controller(config, plan, options, recorder, reports=reports, live=live), "bakeoff-controller")
     else:
         bench = Bench(
             plan,

@@ -210,8 +210,7 @@ def test_a_sample_that_takes_hosts_down_is_an_error_and_the_others_go_on(
     assert result.returncode == 1, result.stdout + result.stderr
     found = {name.rpartition("/")[2]: record for name, record in records(run).items()}
     assert found[fatal].status == "error"
-    assert found[fatal].error is not None
-    assert "took 2 hosts down" in found[fatal].error.message
+    assert "took 2 hosts down" in getattr(found[fatal].error, "message", "")
     assert [name for name, record in found.items() if record.status == "error"] == [fatal]
     assert len(found) > 3
 
