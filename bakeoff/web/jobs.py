@@ -8,6 +8,7 @@ anything less could be a stranger.
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -74,7 +75,8 @@ class Jobs:
         """
         self._place.own.mkdir(parents=True, exist_ok=True)
         with self._lock() as lock:
-            job = f"{utc_now()[:19].replace('-', '').replace(':', '')}Z-{secrets.token_hex(3)}"
+            moment = re.sub("[-:.]", "", utc_now()[:23])  # to the millisecond, so that ids sort by age
+            job = f"{moment}Z-{secrets.token_hex(3)}"
             folder = self._place.own / "jobs" / job
             folder.mkdir(parents=True)
             plan = JobPlan(
