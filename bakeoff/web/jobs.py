@@ -8,6 +8,7 @@ anything less could be a stranger.
 import contextlib
 import fcntl
 import os
+import re
 import secrets
 import signal
 import subprocess
@@ -28,6 +29,7 @@ from bakeoff.web.state import JobPlan, JobState, Kind, ProcessId, Step, read_pla
 
 _SAME_START_S = 1.0
 _LOCK_ATTEMPTS = 10
+_JOBS = "[0-9]*T[0-9]*Z-*/job.json"  # ids begin with the moment, so that they sort by it
 _STATE_ATTEMPTS = 200
 
 
@@ -73,7 +75,8 @@ class Jobs:
         """
         self._place.own.mkdir(parents=True, exist_ok=True)
         with self._lock() as lock:
-            job = f"{utc_now()[:19].replace('-', '').replace(':', '')}Z-{secrets.token_hex(3)}"
+            moment = re.sub("[-:.]", "", utc_now()[:23])  # to the millisecond, so that ids sort by age
+            job = f"{moment}Z-{secrets.token_hex(3)}"
             folder = self._place.own / "jobs" / job
             folder.mkdir(parents=True)
             plan = JobPlan(
@@ -105,7 +108,7 @@ class Jobs:
 
     def newest(self) -> Job | None:
         """Return the job that began last, going on or not; None when there was none."""
-        folders = sorted((self._place.own / "jobs").glob("*/job.json"), reverse=True)
+        folders = sorted((self._place.own / "jobs").glob(_JOBS), reverse=True)
         for path in folders:
             with contextlib.suppress(UsageProblem):  # another program's file is not ours to mend
                 return self._job(path.parent)
@@ -158,7 +161,7 @@ class Jobs:
         return msgspec.structs.replace(job, is_alive=is_alive)
 
     def _is_newest(self, folder: Path) -> bool:
-        return folder.name == max((path.parent.name for path in folder.parent.glob("*/job.json")), default="")
+        return folder.name == max((path.parent.name for path in folder.parent.glob(_JOBS)), default="")
 
     def _is_locked(self) -> bool:
         """Return whether a job holds the lock of the reports folder."""

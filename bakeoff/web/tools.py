@@ -20,7 +20,7 @@ from bakeoff.web.problems import Refusal
 
 _TIME_LIMIT_S = 600.0
 _MOST_TEXT = 200_000
-_SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "inspect": ".json", "hf": "", "markdown": ".md"}
+_SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "inspect": "", "hf": "", "markdown": ".md"}
 _USAGE = 4
 
 
