@@ -73,6 +73,11 @@ def _shown(text: str) -> list[str]:
     return lines
 
 
+def _ends(text: str) -> list[str]:
+    """Return the last line of each finished arm; a slow machine has some before."""
+    return [line for line in PLAIN.findall(text) if "so far" not in line]
+
+
 @pytest.mark.parametrize("mode", [("-p", "no:xdist"), ("-n2",)], ids=["alone", "n2"])
 def test_a_terminal_ends_with_one_line_an_arm_and_no_dots(
     terminal: Terminal, script: Script, mode: tuple[str, ...]
@@ -100,7 +105,7 @@ def test_failed_samples_are_counted_in_the_line_and_told_at_the_end(terminal: Te
 
 def test_a_line_a_test_leaves_room_for_plain_lines_alone(terminal: Terminal) -> None:
     lines = terminal("--model", "fake:oracle", "--limit", "6", "-v")
-    assert len(PLAIN.findall("\n".join(lines))) == 1
+    assert len(_ends("\n".join(lines))) == 1
     assert sum("PASSED" in line for line in lines) == 6
     assert not any(line.startswith("fake-oracle  calibration") for line in lines)
 
@@ -109,8 +114,8 @@ def test_a_pipe_gets_plain_lines_and_no_escapes(bench: Bench, script: Script, mo
     run = bench("--model", f"{script('one')},{script('two')}", "--limit", "40", "--parity", "off", *mode)
     assert run.code == 0
     assert "\x1b" not in run.text
-    found = PLAIN.findall(run.text)
-    assert [line.split()[1][-8:] for line in found] == ["one.json", "two.json"]
+    found = _ends(run.text)
+    assert sorted(line.split()[1][-8:] for line in found) == ["one.json", "two.json"]
     assert all(" 40/40 calibration mean=100.0 ci=" in line for line in found)
 
 
@@ -119,7 +124,7 @@ def test_a_resumed_run_counts_what_is_recorded(bench: Bench, script: Script) -> 
     model = script("torn", fail=[sample.id for sample in calibration() if sample.id.endswith("3")])
     first = bench("--model", model, *drawn, "-x", "--run-dir", "reports/r", "--tb=no")
     second = bench("--resume=reports/r", *drawn, "--tb=no")
-    (begun,), (ended,) = PLAIN.findall(first.text), PLAIN.findall(second.text)
+    begun, (ended,) = PLAIN.findall(first.text)[-1], _ends(second.text)
     done = int(begun.split()[2].partition("/")[0])
     assert 0 < done < 40
     assert ended.split()[2] == "40/40"
