@@ -13,6 +13,7 @@ from bakeoff.hosts import Host
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.choosing import chooses_among_items, selects_samples, selects_tracks
 from bakeoff.plugin.html import note_for_html
+from bakeoff.plugin.items import case_of, deselect, first_places, parameter_of, selection_of
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
 from bakeoff.plugin.prompts import Prompts
@@ -110,22 +111,22 @@ class Bench:
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Put items into the order arm, track, image; leave out what the run has already answered."""
         places = {spec.arm: place for place, spec in enumerate(self.plan.arms)}
-        first = _first_places(items)
+        first = first_places(items)
         items.sort(key=lambda item: (places.get(case.arm, -1), *first[case]) if (case := case_of(item)) else (-1, 0, 0))
         if selects_tracks(config):
             self._refuse_unprepared(items)
         else:
-            _deselect(config, items, self._is_not_meant)
+            deselect(config, items, self._is_not_meant)
         if not selects_samples(config):
-            _deselect(config, items, self._is_foreign)
+            deselect(config, items, self._is_foreign)
         if self.options.shard is not None:
-            _deselect(config, items, self.plan.is_elsewhere(self.options.shard))
-        self.selection = _selection(items)
+            deselect(config, items, self.plan.is_elsewhere(self.options.shard))
+        self.selection = selection_of(items)
         for arm, tracks in self._left_out.items():  # they were selected too
             for track, ids in tracks.items():
                 self.selection.setdefault(arm, {}).setdefault(track, []).extend(ids)
         left_out = sum(len(ids) for tracks in self._left_out.values() for ids in tracks.values())
-        self.resumed = left_out + _deselect(config, items, self._is_answered)
+        self.resumed = left_out + deselect(config, items, self._is_answered)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what will be asked, in its order: after `--lf`, `--ff` and whatever else sorts and selects."""
@@ -246,33 +247,6 @@ class Bench:
         return prompt_of(sample, self._plans[sample.track], self.plan.asking)
 
 
-def parameter_of(item: pytest.Item) -> Case | Unprepared | None:
-    """Return what an item was made for, None for an ordinary test."""
-    callspec = getattr(item, "callspec", None)
-    case = callspec.params.get("case") if callspec is not None else None
-    return case if isinstance(case, Case | Unprepared) else None
-
-
-def case_of(item: pytest.Item) -> Case | None:
-    """Return the Case that an item was made for, None for any other."""
-    case = parameter_of(item)
-    return case if isinstance(case, Case) else None
-
-
-def _first_places(items: list[pytest.Item]) -> dict[Case, tuple[int, int]]:
-    """Return for each case where its images, and they after its system text, are asked about first."""
-    first: dict[tuple[str | None, ...], int] = {}
-    found: dict[Case, tuple[int, int]] = {}
-    for place, item in enumerate(items):
-        if case := case_of(item):
-            image = (case.arm, case.sample.track, case.sample.cluster)
-            found[case] = (
-                first.setdefault(image, place),
-                first.setdefault((*image, case.sample.system), place),
-            )
-    return found
-
-
 def outcome_of(record: Record) -> str:
     """Return the word shown for a record: correct, wrong, truncated or error."""
     if record.status != "ok":
@@ -286,20 +260,3 @@ def _exit_code(error: Exception) -> pytest.ExitCode:
 
 def _properties(record: Record) -> list[tuple[str, Any]]:
     return [("track", record.track), ("score", record.score), ("answer", record.answer), ("status", record.status)]
-
-
-def _selection(items: list[pytest.Item]) -> Selection:
-    selection: Selection = {}
-    for item in items:
-        if case := case_of(item):
-            selection.setdefault(case.arm, {}).setdefault(case.sample.track, []).append(case.sample.id)
-    return selection
-
-
-def _deselect(config: pytest.Config, items: list[pytest.Item], is_out: Any) -> int:
-    out = [item for item in items if (case := parameter_of(item)) and is_out(case)]
-    if out:
-        gone = set(map(id, out))
-        items[:] = [item for item in items if id(item) not in gone]
-        config.hook.pytest_deselected(items=out)
-    return len(out)
