@@ -5,6 +5,7 @@ Asked alone and together, with and without reuse of image work: `--audit` and th
 
 from collections.abc import Mapping
 from concurrent.futures import Future
+from typing import Final
 
 import msgspec
 
@@ -12,6 +13,11 @@ from bakeoff.backends import Backend
 from bakeoff.errors import BackendError
 from bakeoff.records import Output, Prompt
 from bakeoff.traces import Token
+
+NEAR_TIE: Final = 0.02
+"""Margin in log-probability up to which rounding explains a choice. On the embedded checkpoint llama.cpp's
+log-probabilities moved by up to 0.0034 with the company of a prompt; a margin is the difference of two of them.
+"""
 
 
 class Parting(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,6 +30,11 @@ class Parting(msgspec.Struct, frozen=True, kw_only=True):
     sample_id: str
     place: int | None = None
     margin: float | None = None
+
+    @property
+    def is_near_tie(self) -> bool:
+        """Whether the first answer held both tokens for as good as equally likely."""
+        return self.margin is not None and self.margin <= NEAR_TIE
 
 
 class Sameness(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,6 +55,16 @@ class Sameness(msgspec.Struct, frozen=True, kw_only=True):
     def is_exact(self) -> bool:
         """Whether every sample was answered and nothing differs, not by a bit."""
         return self.n > 0 and not (self.parted or self.shifted or self.missing)
+
+    @property
+    def identical(self) -> int:
+        """Answers with the same text and tokens."""
+        return self.n - len(self.parted)
+
+    @property
+    def unexplained(self) -> tuple[Parting, ...]:
+        """Where answers part although nothing was close."""
+        return tuple(parting for parting in self.parted if not parting.is_near_tie)
 
 
 def ask(backend: Backend, prompts: Mapping[str, Prompt], in_flight: int) -> dict[str, Output | BackendError]:

@@ -47,6 +47,14 @@ def test_where_answers_part_the_margin_tells_how_near_the_other_token_was() -> N
     assert found.largest == pytest.approx(0.3)  # what follows on other tokens is not compared
 
 
+@pytest.mark.parametrize(("gap", "explained"), [(0.0, True), (0.019, True), (0.021, False)])
+def test_a_near_tie_explains_where_answers_part_and_nothing_else_does(gap: float, explained: bool) -> None:  # noqa: FBT001 -- a table column
+    one = output(token(1, -0.7, t1=-0.7, t2=-0.7 - gap))
+    found = compare({"a": one, "b": ONE}, {"a": output(token(2, -0.7)), "b": ONE})
+    assert found.identical == 1
+    assert [parting.sample_id for parting in found.unexplained] == ([] if explained else ["a"])
+
+
 def test_a_token_that_was_no_candidate_has_no_margin() -> None:
     assert compare({"a": ONE}, {"a": output(token(7, -3.0))}).parted == (Parting(sample_id="a", place=0),)
 
