@@ -22,6 +22,9 @@ from bakeoff.hashing import hash_json
 from bakeoff.journal import Journal, JournalContent, Progress, read_journal, read_progress
 from bakeoff.records import SCHEMA, Header
 
+_LOCK_PATIENCE_S = 0.5
+"""Whoever only looks whether a run is being written holds the lock for a moment."""
+
 
 class ArmManifest(msgspec.Struct, frozen=True, kw_only=True):
     """One arm: the name asked for, its backend, what the backend says it is, and the inputs that make its numbers.
@@ -114,7 +117,7 @@ class RunDirectory:
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            self._lock.acquire(timeout=0)
+            self._lock.acquire(timeout=_LOCK_PATIENCE_S)
         except filelock.Timeout as error:
             raise UsageProblem(f"{self.path} is being written by another process; wait for it or stop it") from error
         except OSError as error:

@@ -10,7 +10,7 @@ from functools import partial
 
 from bakeoff.records import Record, Sample
 from bakeoff.report.results import Causes, FlipSlice
-from bakeoff.validity.retold import NEAR
+from bakeoff.validity.retold import NEAR, Gap
 
 Test = Callable[[Record, Record], bool]
 
@@ -29,19 +29,21 @@ _TOKEN_CLASSES = ((70, "up to 70"), (270, "71 to 270"), (1100, "271 to 1,100"))
 _MOST_TOKENS = "over 1,100"
 
 
-def cause_of(a: Record, b: Record, margin: float | None = None) -> str:
-    """Return the cause of a flip; `margin` is how sure the surer arm was where the two part, None where not known."""
+def cause_of(a: Record, b: Record, gap: Gap | None = None) -> str:
+    """Return the cause of a flip; `gap` is how the arms held the words where the two part, None where not known."""
     cause = next(name for name, holds in _TESTS.items() if holds(a, b))
-    if cause != UNEXPLAINED or margin is None:
+    if cause != UNEXPLAINED or gap is None:
         return cause
-    return "near tie" if margin < NEAR else "model"
+    if gap.apart >= NEAR:
+        return "model"
+    return "near tie" if gap.tie < NEAR else "drawn"
 
 
 def flip_causes(
     pairs: Sequence[tuple[Record, Record]],
     samples: Mapping[str, Sample],
     dimensions: Iterable[str],
-    margins: Mapping[str, float] | None = None,
+    gaps: Mapping[str, Gap] | None = None,
 ) -> Causes:
     """Return the causes of all flips among `pairs`, as a whole and by image size and by each of `dimensions`.
 
@@ -49,9 +51,9 @@ def flip_causes(
         pairs: records of both arms for the samples both have tried, errors included.
         samples: the prepared samples by id, for the size of their images; those of other images are not known.
         dimensions: keys of the records' groups to slice by.
-        margins: what `validity.retold` knows of the pair, by sample id.
+        gaps: what `validity.retold` knows of the pair, by sample id.
     """
-    known = margins or {}
+    known = gaps or {}
     flips = {
         a.sample_id: cause_of(a, b, known.get(a.sample_id)) for a, b in pairs if bool(a.correct) != bool(b.correct)
     }
@@ -163,7 +165,8 @@ CAUSES: dict[str, str] = {
     "extraction": "the texts say the same and were read differently",
     "stop token": "one answer is the beginning of the other: one arm stopped where the other went on",
     "near tie": "where the texts part, both arms held the two words nearly equally likely: rounding decided",
-    "model": "where the texts part, an arm was sure of its word: the arms do not compute the same",
+    "drawn": "where the texts part, both arms held the two words alike: the draw decided, at a temperature above 0",
+    "model": "where the texts part, the arms held the two words differently: they do not compute the same",
     UNEXPLAINED: "the same was asked in the same number of tokens, and the arms said something else; "
     "bakeoff explain tells near ties from the rest",
 }

@@ -17,7 +17,7 @@ from bakeoff.report.several import after_holm, interval_p_values
 from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.inputs import differing_inputs, differing_records
-from bakeoff.validity.retold import margins
+from bakeoff.validity.retold import gaps
 
 TEST = "paired t with two pseudo-pairs, clustered by image"
 _LEAST_COMMON = 0.95
@@ -257,7 +257,7 @@ def _base(run: Run, pair: _Pair, metric: str | None) -> Comparison:
 def _causes(run: Run, pair: _Pair) -> Causes:
     known = TRACKS.get(pair.track)
     a, b = run.retold.get(pair.a.name), run.retold.get(pair.b.name)
-    found = margins(a, b) if a is not None and b is not None else {}
+    found = gaps(a, b) if a is not None and b is not None else {}
     return flip_causes(pair.tried, pair.samples, known.dimensions if known else (), found)
 
 

@@ -10,9 +10,13 @@ from collections.abc import Mapping
 from bakeoff.errors import UsageProblem
 from bakeoff.models import resolve
 from bakeoff.report import numbers
+from bakeoff.report.arms import bits_per_weight
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import ArmResult, Reproduced, Reproduction, TrackResult
 from bakeoff.tracks import TRACKS, Published
+
+_UNQUANTISED = 15.5
+"""Bits a weight from which a checkpoint counts as published: 16, less what norms and biases may differ."""
 
 HEADS = ("Arm", "Track", "Published", "Here", "n", "Verdict", "Source")
 
@@ -24,7 +28,7 @@ def reproductions(run: Run, arms: Mapping[str, ArmResult]) -> tuple[Reproduction
         location = _location(arm)
         for track, result in arms[name].tracks.items():
             known = TRACKS[track].published if track in TRACKS else ()
-            cards = (_card(arm, track, result, one) for one in known if one.model.lower() in location)
+            cards = (_card(arm, track, result, one) for one in known if _is_of(one.model, location))
             found += (card for card in cards if card is not None)
     return tuple(found)
 
@@ -50,6 +54,12 @@ def _stated(value: float) -> str:
     return f"{100.0 * value:.1f}"
 
 
+def _is_of(model: str, location: str) -> bool:
+    """Return whether a folder or repository is named after a model, with at most a form or precision behind it."""
+    name = location.rstrip("/").rpartition("/")[2]
+    return name == model.lower() or name.startswith(f"{model.lower()}-")
+
+
 def _location(arm: Arm) -> str:
     try:
         return resolve(arm.manifest.model).location.lower()
@@ -62,7 +72,7 @@ def _card(arm: Arm, track: str, result: TrackResult, published: Published) -> Re
     if value is None:
         return None
     protocol = str(arm.manifest.fingerprint.get(f"tracks.{track}.protocol", ""))
-    reasons = tuple(_differences(result, published, protocol))
+    reasons = (*_differences(result, published, protocol), *_conditions(arm))
     inside = None if ci95 is None else ci95[0] <= published.value <= ci95[1]
     verdict: Reproduced = "other protocol" if reasons or inside is None else "reproduced" if inside else "differs"
     return Reproduction(
@@ -102,6 +112,17 @@ def _differences(result: TrackResult, published: Published, protocol: str) -> li
         reasons.append(f"{numbers.count(result.n)} of {numbers.count(result.full or 0)} samples")
     if published.note:
         reasons.append(published.note)
+    return reasons
+
+
+def _conditions(arm: Arm) -> list[str]:
+    """Return in what an arm is not the model as it was published."""
+    reasons = []
+    bits, temperature = bits_per_weight(arm.manifest.identity), arm.manifest.fingerprint.get("sampling.temperature")
+    if bits is not None and bits < _UNQUANTISED:
+        reasons.append(f"quantised, {numbers.bits(bits)}")
+    if temperature:
+        reasons.append(f"sampled at temperature {temperature:g}")
     return reasons
 
 

@@ -7,7 +7,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from bakeoff.backends import Backend
-from bakeoff.errors import UsageProblem
+from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.files import write_atomically
 from bakeoff.records import Output, Prompt
 from bakeoff.runs import RunDirectory, pretty_json
@@ -62,16 +62,14 @@ class Audit(msgspec.Struct, frozen=True, kw_only=True):
 def audit_arm(backend: Backend, arm: str, prompts: Mapping[str, Prompt], concurrency: int) -> Audit:
     """Ask `prompts` one after the other, then `concurrency` at a time, and return what changed.
 
-    Raises:
-        BackendError: when a sample gets no answer alone.
+    A sample that gets no answer alone says nothing of company and is left out of `n`.
     """
     greedy = {
         name: msgspec.structs.replace(prompt, sampling=msgspec.structs.replace(prompt.sampling, temperature=0.0))
         for name, prompt in prompts.items()
     }
-    alone = {name: backend.submit(prompt).result() for name, prompt in greedy.items()}
-    asked = ask(backend, greedy, concurrency)
-    together = {name: output for name, output in asked.items() if isinstance(output, Output)}
+    alone = _answered(ask(backend, greedy, 1))
+    together = _answered(ask(backend, {name: greedy[name] for name in alone}, concurrency))
     flipped = tuple(parting.sample_id for parting in compare(alone, together).parted)
     return Audit(
         arm=arm,
@@ -83,6 +81,10 @@ def audit_arm(backend: Backend, arm: str, prompts: Mapping[str, Prompt], concurr
         empty=(_count(alone, _is_empty), _count(together, _is_empty)),
         failed=len(alone) - len(together),
     )
+
+
+def _answered(asked: Mapping[str, Output | BackendError]) -> dict[str, Output]:
+    return {name: output for name, output in asked.items() if isinstance(output, Output)}
 
 
 def is_loop(text: str) -> bool:

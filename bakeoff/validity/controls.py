@@ -32,7 +32,8 @@ CONTROLS: Final[tuple[Control, ...]] = ("blank", "swapped", "missing")
 class TrackControl(msgspec.Struct, frozen=True, kw_only=True):
     """One track: mean scores of `n` samples as they are and by control; `unmoved` is the share of unchanged answers.
 
-    `lift` is the score with images less the best one without them; it has a standard error, `error`.
+    A control that could not be made is in neither: nothing is swapped where all samples share their images. `lift` is
+    the score with images less the best one without them; it has a standard error, `error`.
     """
 
     n: int
@@ -86,12 +87,15 @@ def _track(backend: Backend, plan: TrackPlan, asking: Asking, folder: Path) -> T
     chosen = draw(with_images, min(SAMPLES, len(with_images)), dimension=dimension, seed=asking.seed)
     if not chosen:
         return None
+    others = {sample.id: other for sample in chosen if (other := _other_images(sample, with_images)) is not None}
     ways: dict[str, Callable[[Sample], Sample]] = {
         "as it is": lambda sample: sample,
         "blank": lambda sample: _with_images(sample, tuple(_grey(folder, image) for image in sample.images)),
-        "swapped": lambda sample: _with_images(sample, _other_images(sample, with_images)),
         "missing": lambda sample: _with_images(sample, ()),
     }
+    if others:  # without any, nothing can be said of another image
+        chosen = tuple(sample for sample in chosen if sample.id in others)
+        ways["swapped"] = lambda sample: _with_images(sample, others[sample.id])
     texts = {way: _ask(backend, chosen, plan, asking, change) for way, change in ways.items()}
     answered = [sample for sample in chosen if all(sample.id in texts[way] for way in ways)]
     if not answered:
@@ -99,13 +103,14 @@ def _track(backend: Backend, plan: TrackPlan, asking: Asking, folder: Path) -> T
     scores = {way: [_score(plan, sample, texts[way][sample.id]) for sample in answered] for way in ways}
     means = {way: math.fsum(values) / len(values) for way, values in scores.items()}
     real = texts["as it is"]
-    best = max(CONTROLS, key=lambda way: means[way])
+    made = tuple(way for way in CONTROLS if way in ways)
+    best = max(made, key=lambda way: means[way])
     steps = [a - b for a, b in zip(scores["as it is"], scores[best], strict=True)]
     return TrackControl(
         n=len(answered),
         score=means["as it is"],
-        controls={way: means[way] for way in CONTROLS},
-        unmoved={way: _share(texts[way][s.id] == real[s.id] for s in answered) for way in CONTROLS},
+        controls={way: means[way] for way in made},
+        unmoved={way: _share(texts[way][s.id] == real[s.id] for s in answered) for way in made},
         lift=means["as it is"] - means[best],
         error=_standard_error(steps),
     )
@@ -138,12 +143,12 @@ def _grey(folder: Path, image: Image) -> Image:
     return draw_picture(folder, "blank", image.width, image.height)
 
 
-def _other_images(sample: Sample, samples: Sequence[Sample]) -> tuple[Image, ...]:
-    """Return the images of the next sample with as many, but other ones; its own when there is none."""
+def _other_images(sample: Sample, samples: Sequence[Sample]) -> tuple[Image, ...] | None:
+    """Return the images of the next sample with as many, but other ones; None when there is none."""
     place = next(index for index, other in enumerate(samples) if other.id == sample.id)
     after = (*samples[place + 1 :], *samples[:place])
     fitting = (o.images for o in after if len(o.images) == len(sample.images) and o.cluster != sample.cluster)
-    return next(fitting, sample.images)
+    return next(fitting, None)
 
 
 def _score(plan: TrackPlan, sample: Sample, text: str) -> float:

@@ -1,11 +1,10 @@
 """Where two arms part: answers asked once more with their log-probabilities, and how sure each arm was at that place.
 
 Two runtimes of the same weights never compute to the last bit alike, so where a model holds two words nearly equally
-likely either may come out, and what follows goes its own way. Such a flip says nothing about a runtime. One where both
-arms were sure, and of different words, does.
+likely either may come out, and what follows goes its own way. Above temperature 0 the draw may decide likewise. Such a
+flip says nothing about a runtime. One where the arms held the two words differently does.
 """
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -17,7 +16,18 @@ from bakeoff.traces import Token
 from bakeoff.validity.audit import read_folder
 
 NEAR: Final = 0.5
-"""Largest gap, in nats, that counts as a near tie: one choice is at most 1.65 times as likely as the other."""
+"""Largest difference of log-odds, in nats, that counts as none: odds at most 1.65 times as large."""
+
+
+class Gap(msgspec.Struct, frozen=True, kw_only=True):
+    """How the arms held the two tokens at which their answers part, in nats.
+
+    `apart` is the difference between the arms in the log-odds of the two tokens, 0 where both hold them alike; `tie` is
+    the larger of both arms' log-odds without their sign, 0 where both tokens are equally likely to both arms.
+    """
+
+    apart: float
+    tie: float
 
 
 class Retold(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,15 +48,15 @@ class RetoldArm(msgspec.Struct, frozen=True, kw_only=True):
     answers: dict[str, Retold]
 
 
-def margins(a: RetoldArm, b: RetoldArm) -> dict[str, float]:
-    """Return, by sample id, how sure the surer arm was where the two part; samples without a margin are left out."""
+def gaps(a: RetoldArm, b: RetoldArm) -> dict[str, Gap]:
+    """Return, by sample id, how the arms held the tokens at which they part; samples without one are left out."""
     pairs = {name: (a.answers[name], b.answers[name]) for name in a.answers if name in b.answers}
-    found = {name: margin(*pair) for name, pair in pairs.items()}
+    found = {name: gap(*pair) for name, pair in pairs.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
-def margin(a: Retold, b: Retold) -> float | None:
-    """Return the larger of both arms' gaps at the first token in which they differ, in nats; 0 is a tie.
+def gap(a: Retold, b: Retold) -> Gap | None:
+    """Return how both arms held the first two tokens that differ.
 
     None where an answer did not come out the same again, where the prompts are not the same tokens, and where no token
     differs before one of the two ends.
@@ -55,18 +65,19 @@ def margin(a: Retold, b: Retold) -> float | None:
         return None
     for x, y in zip(a.tokens, b.tokens, strict=False):
         if x.id != y.id:
-            return max(_gap(x, y.id), _gap(y, x.id))
+            ours, theirs = _odds(x, y.id), -_odds(y, x.id)
+            return Gap(apart=abs(ours - theirs), tie=max(abs(ours), abs(theirs)))
     return None
 
 
-def _gap(said: Token, instead: int) -> float:
-    """Return how much likelier an arm holds what it said than what the other said.
+def _odds(said: Token, instead: int) -> float:
+    """Return how much likelier an arm holds what it said than what the other said; negative for an unlikely draw.
 
     What is not among the likeliest candidates is taken to be as likely as the last of them, which it cannot exceed.
     """
     candidates = dict(said.top)
-    least = min(candidates.values(), default=-math.inf)
-    return abs(said.logprob - candidates.get(instead, least))
+    least = min(candidates.values(), default=said.logprob)
+    return said.logprob - candidates.get(instead, least)
 
 
 def write_retold(run: RunDirectory, retold: RetoldArm) -> None:

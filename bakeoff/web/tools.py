@@ -9,6 +9,7 @@ import hashlib
 import os
 import shutil
 import signal
+from collections import defaultdict
 from pathlib import Path
 
 import msgspec
@@ -38,6 +39,7 @@ class Tools:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._few = asyncio.Semaphore(2)
+        self._writing = defaultdict[str, asyncio.Lock](asyncio.Lock)  # by folder: two tabs may ask for the same
 
     async def rescore(self, run: str, asked: Rescore) -> Done:
         """Score a run's outputs again, or say what would change."""
@@ -56,21 +58,23 @@ class Tools:
         name = hashlib.sha256(msgspec.json.encode([stamp, margin])).hexdigest()[:16]
         out = self._place.own / "compare" / name
         text = out / "terminal.txt"
-        if not text.is_file():
-            shutil.rmtree(out, ignore_errors=True)
-            said = await self._call("compare", *(str(run.path) for run in runs), *margin, "-o", str(out))
-            await asyncio.to_thread(text.write_text, said, "utf-8")
+        async with self._writing[name]:
+            if not text.is_file():
+                shutil.rmtree(out, ignore_errors=True)
+                said = await self._call("compare", *(str(run.path) for run in runs), *margin, "-o", str(out))
+                await asyncio.to_thread(text.write_text, said, "utf-8")
         return Done(text=await asyncio.to_thread(text.read_text, "utf-8"), folder=name)
 
     async def export(self, run: str, asked: Export) -> Done:
         """Write a run in another form into a fresh folder."""
         path = self._place.run(run).path
         out = self._place.own / "exports" / f"{path.name}-{asked.form}"
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir(parents=True)
-        target = out / f"{path.name}{_SUFFIXES[asked.form]}"
-        text = await self._call("export", str(path), "--format", asked.form, "-o", str(target))
-        files = sorted(file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file())
+        async with self._writing[out.name]:
+            shutil.rmtree(out, ignore_errors=True)
+            out.mkdir(parents=True)
+            target = out / f"{path.name}{_SUFFIXES[asked.form]}"
+            text = await self._call("export", str(path), "--format", asked.form, "-o", str(target))
+            files = sorted(file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file())
         return Done(text=text, folder=out.name, files=tuple(files))
 
     async def _call(self, *words: str) -> str:
@@ -110,5 +114,6 @@ class Tools:
 
 
 def _changed(path: Path) -> list[int]:
-    files = [path / "run.json", *sorted(path.glob("records/*.jsonl"))]
+    parts = ("records/*.jsonl", "probes/*.json", "audit/*.json", "controls/*.json", "retold/*.json")
+    files = [path / "run.json", *(file for part in parts for file in sorted(path.glob(part)))]
     return [file.stat().st_mtime_ns for file in files if file.exists()]

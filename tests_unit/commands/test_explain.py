@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import UsageProblem
+from bakeoff.report.causes import CAUSES
 from bakeoff.runs import RunDirectory
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.baselines import oracle_output
@@ -41,6 +42,11 @@ def run(tmp_path: Path) -> RunDirectory:
     return RunDirectory(tmp_path / "run")
 
 
+def _code(cause: str) -> str:
+    """Return the letter that the viewer's files have for a cause."""
+    return "0123456789abcdefghijklmnopqrstuvwxyz"[list(CAUSES).index(cause)]
+
+
 def causes(run: RunDirectory) -> dict[str, int]:
     (comparison,) = json.loads((run.path / "results.json").read_text("utf-8"))["comparisons"]
     return dict(comparison["causes"]["causes"])
@@ -56,6 +62,8 @@ def test_flips_get_a_cause_that_the_files_alone_do_not_show(run: RunDirectory, c
     assert f"{flips} flipped samples asked again, {flips} answered to the letter as before" in done.stdout
     assert f"{flips} flipped: model {flips}" in done.stdout
     assert {len(arm.answers) for arm in read_retold(run).values()} == {flips}
+    (index,) = (run.path / "samples").glob("*/index.js")
+    assert index.read_text("utf-8").count(f'"0-1": "{_code("model") * flips}"'.replace(" ", "")) == 1
     assert "| Model |" in (run.path / "report.md").read_text("utf-8")
 
 

@@ -9,6 +9,7 @@ import pytest
 from bakeoff.records import Image, Record, Sample, TextTarget
 from bakeoff.report import build, terminal_table
 from bakeoff.report.causes import _TESTS, CAUSES, cause_of, flip_causes
+from bakeoff.validity.retold import Gap
 from tests_unit.report.synthetic import RunMaker, failed
 
 Answered = Callable[..., list[Record]]
@@ -30,7 +31,7 @@ WRONG = msgspec.structs.replace(RIGHT, output="It is help.", answer="help", scor
 
 def test_every_cause_is_explained_and_tried_in_the_order_shown() -> None:
     assert [name for name in CAUSES if name in _TESTS] == list(_TESTS)
-    assert set(CAUSES) - set(_TESTS) == {"near tie", "model"}  # which need log-probabilities
+    assert set(CAUSES) - set(_TESTS) == {"near tie", "drawn", "model"}  # which need log-probabilities
 
 
 @pytest.mark.parametrize(
@@ -59,13 +60,22 @@ def test_a_flip_has_the_first_cause_that_holds(changes: dict[str, Any], cause: s
     assert cause_of(other, RIGHT) == cause
 
 
-@pytest.mark.parametrize(("margin", "cause"), [(0.0, "near tie"), (0.49, "near tie"), (0.5, "model"), (9.0, "model")])
-def test_the_margin_where_two_texts_part_tells_a_near_tie_from_another_model(margin: float, cause: str) -> None:
-    assert cause_of(RIGHT, WRONG, margin) == cause
+@pytest.mark.parametrize(
+    ("apart", "tie", "cause"),
+    [
+        (0.0, 0.0, "near tie"),
+        (0.49, 0.49, "near tie"),
+        (0.0, 2.3, "drawn"),  # equal distributions, one unlikely draw
+        (0.5, 0.4, "model"),
+        (9.0, 9.0, "model"),
+    ],
+)
+def test_how_the_arms_held_the_words_tells_chance_from_another_model(apart: float, tie: float, cause: str) -> None:
+    assert cause_of(RIGHT, WRONG, Gap(apart=apart, tie=tie)) == cause
 
 
-def test_a_margin_does_not_hide_what_the_harness_did() -> None:
-    assert cause_of(RIGHT, msgspec.structs.replace(WRONG, prompt_tokens=81), 0.0) == "tokens differ"
+def test_a_gap_does_not_hide_what_the_harness_did() -> None:
+    assert cause_of(RIGHT, msgspec.structs.replace(WRONG, prompt_tokens=81), Gap(apart=0.0, tie=0.0)) == "tokens differ"
 
 
 def _sample(name: str, side: int) -> Sample:

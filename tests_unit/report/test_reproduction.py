@@ -10,7 +10,7 @@ import pytest
 from bakeoff.records import Record
 from bakeoff.report import build
 from bakeoff.tracks import TRACKS, Published
-from tests_unit.report.synthetic import TRACK, RunMaker
+from tests_unit.report.synthetic import FINGERPRINT, TRACK, RunMaker
 
 Answered = Callable[..., list[Record]]
 
@@ -86,6 +86,20 @@ def test_a_number_of_another_model_is_not_shown(
 ) -> None:
     publish()
     assert cards(maker, answered(), "mlx:org/Other-3B") == []
+
+
+def test_a_model_that_only_carries_the_name_is_another_model(
+    maker: RunMaker, answered: Answered, publish: Callable[..., None]
+) -> None:
+    publish()
+    assert cards(maker, answered(), "mlx:org/Better-Toy-3B") == []
+
+
+def test_sampling_is_told_as_a_difference(maker: RunMaker, answered: Answered, publish: Callable[..., None]) -> None:
+    publish()
+    run = maker.arm("mlx:org/Toy-3B", answered(), fingerprint={**FINGERPRINT, "sampling.temperature": 0.2}).write()
+    (card,) = build(run).reproductions
+    assert (card.verdict, card.reasons) == ("other protocol", ("sampled at temperature 0.2",))
 
 
 def test_a_group_is_laid_beside_the_published_group(

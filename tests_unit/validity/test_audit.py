@@ -45,3 +45,10 @@ def test_saying_one_thing_again_and_again_is_a_loop(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "B", "[0.1, 0.2, 0.3, 0.4]", "a long answer that never repeats itself at all"])
 def test_an_answer_is_not_a_loop(text: str) -> None:
     assert not is_loop(text)
+
+
+def test_a_sample_that_fails_alone_is_left_out_and_stops_nobody(arm: Arms) -> None:
+    names = list(prompts(4))
+    spec, backend = arm("frail", {"fail": [names[1]]})
+    found = audit_arm(backend, spec.arm, prompts(4), 2)
+    assert (found.n, found.flips, found.failed, found.is_safe) == (3, 0, 0, True)

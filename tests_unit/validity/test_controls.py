@@ -1,6 +1,7 @@
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bakeoff.backends import Backend, Settings, open_backend
@@ -60,3 +61,15 @@ def test_every_chosen_sample_is_asked_in_all_four_ways(arm: Arms, tmp_path: Path
     """A grey image of a size is drawn again for the next sample of that size, while the first is being read."""
     _, backend = arm("any", {"delay_s": 0.001})
     assert controlled(backend, tmp_path).tracks["calibration"].n == 24
+
+
+def test_where_all_samples_share_their_images_nothing_is_said_of_another_image(arm: Arms, tmp_path: Path) -> None:
+    first = SAMPLES[0]
+    alike = tuple(msgspec.structs.replace(first, id=f"same-{number}") for number in range(3))
+    plan = msgspec.structs.replace(PLAN, samples=alike, prepared=len(alike))
+    answers = {sample.id: oracle_output(sample, TRACK.protocols[0]) for sample in alike}
+    _, backend = arm("alike", {"answers": answers})
+    track = control_arm(backend, "arm", {"calibration": plan}, ASKING, tmp_path).tracks["calibration"]
+    assert set(track.controls) == set(track.unmoved) == {"blank", "missing"}
+    assert not track.is_blind
+    assert "ignores the images" not in Controls(arm="arm", tracks={"calibration": track}).sentences()[0]

@@ -8,6 +8,7 @@ from bakeoff.records import Record
 from bakeoff.report.causes import CAUSES, cause_of
 from bakeoff.report.measuring import natural
 from bakeoff.report.visible import visible_line
+from bakeoff.validity.retold import Gap, RetoldArm, gaps
 
 RIGHT, WRONG, TRUNCATED, UNPARSED, ERROR = 1, 2, 4, 8, 16
 """Bits of a state; 0 where an arm has no record."""
@@ -19,11 +20,13 @@ _NONE = "-"
 Row = Sequence[Record | None]
 
 
-def track_index(rows: Mapping[str, Row], starts: Sequence[int]) -> dict[str, Any]:
+def track_index(
+    rows: Mapping[str, Row], starts: Sequence[int], retold: Sequence[RetoldArm | None] = ()
+) -> dict[str, Any]:
     """Return the columns: one character a sample and arm for states and for answers, numbers for groups.
 
     `answers` tells only whether two arms of a sample read the same; `causes` has a character for each flip of a pair
-    of arms, in the order of the samples.
+    of arms, in the order of the samples, as the report has them: `retold` is what each arm said again, if anything.
     """
     table = list(rows.values())
     arms = range(len(table[0]) if table else 0)
@@ -33,7 +36,7 @@ def track_index(rows: Mapping[str, Row], starts: Sequence[int]) -> dict[str, Any
         "states": ["".join(chr(_ZERO + state_of(row[arm])) for row in table) for arm in arms],
         "answers": ["".join(column) for column in zip(*(_answer_classes(row) for row in table), strict=True)],
         "groups": _groups(table),
-        "causes": {f"{a}-{b}": _causes(table, a, b) for a, b in itertools.combinations(arms, 2)},
+        "causes": {f"{a}-{b}": _causes(table, a, b, _gaps(retold, a, b)) for a, b in itertools.combinations(arms, 2)},
     }
 
 
@@ -80,11 +83,16 @@ def _groups(table: Sequence[Row]) -> list[list[Any]]:
     return found
 
 
-def _causes(table: Sequence[Row], a: int, b: int) -> str:
+def _gaps(retold: Sequence[RetoldArm | None], a: int, b: int) -> Mapping[str, Gap]:
+    one, other = (retold[arm] if arm < len(retold) else None for arm in (a, b))
+    return gaps(one, other) if one is not None and other is not None else {}
+
+
+def _causes(table: Sequence[Row], a: int, b: int, known: Mapping[str, Gap]) -> str:
     codes = {name: _ALPHABET[number] for number, name in enumerate(CAUSES)}
     pairs = ((row[a], row[b]) for row in table)
     return "".join(
-        codes[cause_of(x, y)]
+        codes[cause_of(x, y, known.get(x.sample_id))]
         for x, y in pairs
         if x is not None and y is not None and bool(x.correct) != bool(y.correct)
     )
