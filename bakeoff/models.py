@@ -71,11 +71,13 @@ _GGUF_ALIASES = {
     "gguf-bf16": ("BF16", "BF16"),
     "gguf-f16": ("F16", "F16"),
 }
-ALIASES = (*TINY_ALIASES, *_MLX_ALIASES, *_GGUF_ALIASES)
+_CORE_AI = ("mlboydaisuke/LFM2.5-VL-3B-CoreAI", "aa121aa373554c65f2c4b7ae8062bfeb803211cf")
+ALIASES = (*TINY_ALIASES, *_MLX_ALIASES, *_GGUF_ALIASES, "coreai")
 FORMS = {
     "mlx:<folder or owner/name>[@revision]": "mlx",
     "gguf:<owner/name>:<quant>[@revision]": "gguf",
     "<file>.gguf[,mmproj=<file>]": "gguf",
+    "coreai:<folder>": "coreai",
     "openai:<base url>[|<base url>…]#<model name>": "openai",
     "hf:<folder or owner/name>[@revision][#bf16]": "hf",
 }
@@ -89,7 +91,7 @@ def resolve(name: str) -> ModelSpec:
     Raises:
         UsageProblem: when the name has none of the known forms; the message lists near matches.
     """
-    for attempt in (_tiny, _liquid, _fake, _openai, _hf, _gguf, _mlx):
+    for attempt in (_tiny, _liquid, _coreai, _fake, _openai, _hf, _gguf, _mlx):
         spec = attempt(name)
         if spec is not None:
             return spec
@@ -160,6 +162,15 @@ def _liquid(name: str) -> ModelSpec | None:
             quant=quant,
         )
     return None
+
+
+def _coreai(name: str) -> ModelSpec | None:
+    kind, is_folder, folder = name.partition(":")
+    if kind != "coreai" or (is_folder and not folder):
+        return None
+    if is_folder:
+        return ModelSpec(name=name, arm=safe_name(Path(folder).name), backend="coreai", location=folder)
+    return ModelSpec(name=name, arm=name, backend="coreai", location=_CORE_AI[0], revision=_CORE_AI[1])
 
 
 def _fake(name: str) -> ModelSpec | None:

@@ -262,7 +262,15 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="
     loaded_s: float | None = None
 
 
-Line = Header | Record | Session
+class Skip(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="skip"):
+    """A sample that an arm is not asked, because of what its runtime cannot do: neither an answer nor an error."""
+
+    sample_id: str
+    track: str
+    reason: str
+
+
+Line = Header | Record | Session | Skip
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -288,7 +296,7 @@ def from_line(line: str, kind: type[_Struct]) -> _Struct:
 
 
 def journal_entry(line: str) -> Line:
-    """Read one journal line, whichever of the three kinds it is.
+    """Read one journal line, whichever of the four kinds it is.
 
     Raises:
         ValueError: as `from_line`.

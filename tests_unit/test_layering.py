@@ -52,6 +52,8 @@ LAYERS: dict[str, float] = {
 
 HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
 HEAVY_ALLOWED = {
+    "backends/coreai_prompts.py": {"transformers"},
+    "backends/coreai_runtime.py": {"coreai"},
     "backends/mlx.py": {"mlx", "mlx_vlm"},
     "backends/mlx_batch.py": {"mlx", "mlx_vlm"},
     "backends/mlx_layouts.py": {"transformers"},

@@ -13,6 +13,7 @@ from bakeoff.backends.backend import (
     ServedBackend,
     Settings,
 )
+from bakeoff.backends.coreai_here import why_not_here
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
@@ -21,11 +22,12 @@ BACKENDS: dict[str, str] = {
     "gguf": "bakeoff.backends.gguf",
     "openai": "bakeoff.backends.openai",
     "hf": "bakeoff.backends.hf",
+    "coreai": "bakeoff.backends.coreai",
     "fake": "bakeoff.backends.fake",
 }
 """Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
 
-IN_PROCESS = frozenset({"mlx", "hf"})
+IN_PROCESS = frozenset({"mlx", "coreai", "hf"})
 """Backends that load the weights into the pytest process, so that several workers would mean several copies."""
 
 
@@ -48,6 +50,8 @@ def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
 
 def availability(backend: str) -> str | None:
     """Return why a backend cannot run on this machine, None when its packages are there; loads nothing."""
+    if backend == "coreai":
+        return why_not_here()
     needed = {"mlx": ("mlx", "mlx_vlm"), "gguf": ("xllamacpp",), "hf": ("torch", "transformers")}.get(backend, ())
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
     if backend == "gguf" and shutil.which("llama-server"):
