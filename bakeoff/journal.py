@@ -14,7 +14,8 @@ from typing import Self, TypeVar
 import msgspec
 
 from bakeoff.errors import UsageProblem
-from bakeoff.records import Header, Line, Record, Session, Skip, from_line, journal_entry, to_line
+from bakeoff.records import Header, Line, Record, Session, from_line, journal_entry, to_line
+from bakeoff.skips import Skip
 
 T = TypeVar("T")
 

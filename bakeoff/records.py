@@ -13,6 +13,7 @@ import msgspec
 from bakeoff.hashing import hash_json
 from bakeoff.hosts import Host
 from bakeoff.lines import ascii_json, read_json
+from bakeoff.skips import Skip
 from bakeoff.traces import Trace
 
 SCHEMA = 1
@@ -260,14 +261,6 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="
     event: Literal["start", "end"]
     at: str
     loaded_s: float | None = None
-
-
-class Skip(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="skip"):
-    """A sample that an arm is not asked, because of what its runtime cannot do: neither an answer nor an error."""
-
-    sample_id: str
-    track: str
-    reason: str
 
 
 Line = Header | Record | Session | Skip

@@ -13,6 +13,7 @@ LAYERS: dict[str, float] = {
     "": 0,  # the version
     "hashing": -1,
     "lines": -1,  # how records are written and read
+    "skips": -1,  # one of the lines that records read
     "traces": -1,  # a part of the Output in records
     "hosts": -1,  # a part of the Record in records
     "errors": 0,

@@ -63,7 +63,7 @@ def _compile(raw: Path, place: Path, key: str, log_path: Path) -> None:
     try:
         command = ["xcrun", "coreai-build", "compile", str(raw), *ARGUMENTS, "--output", str(folder)]
         with log_path.open("ab") as log:
-            done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False)  # noqa: S603 - fixed words
+            done = subprocess.run(command, stdout=log, stderr=subprocess.STDOUT, check=False)
         if done.returncode != 0:
             words = log_path.read_bytes()[-_LAST_WORDS:].decode(errors="replace").strip().rpartition("\n")[2]
             raise UsageProblem(f"coreai-build could not compile {raw.name} (exit {done.returncode}): {words}")

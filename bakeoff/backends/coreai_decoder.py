@@ -37,7 +37,8 @@ class Reading:
             self._state,
         )
         self.read_tokens = end
-        return found["logits"].reshape(-1, found["logits"].shape[-1])[-1].astype(np.float32)
+        logits = found["logits"]
+        return np.asarray(logits.reshape(-1, logits.shape[-1])[-1], np.float32)
 
 
 class Decoder:

@@ -50,9 +50,7 @@ def find_files(spec: ModelSpec) -> Files:
         raise UsageProblem(f"model {spec.name!r}: there is no folder {local}")
     try:
         bundles = [f"{VISION}/*", f"{DECODER}/*"]
-        folder = Path(
-            huggingface_hub.snapshot_download(spec.location, revision=spec.revision, allow_patterns=bundles)
-        )
+        folder = Path(huggingface_hub.snapshot_download(spec.location, revision=spec.revision, allow_patterns=bundles))
         texts = Path(
             huggingface_hub.snapshot_download(TEXTS, allow_patterns=list(TEXT_FILES), ignore_patterns=list(_NO_TEXTS))
         )

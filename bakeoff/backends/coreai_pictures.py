@@ -16,7 +16,7 @@ def patches_of(picture: Picture, shape: Shape, norms: Norms) -> NDArray[Any]:
     alone. Patches go row by row; within a patch values go row, column, channel, as in the checkpoint's own processor.
     """
     view = picture.resize((shape.tile, shape.tile), norms.resample)
-    values = np.array(view, dtype=np.float32)
+    values: NDArray[Any] = np.array(view, dtype=np.float32)
     values *= norms.scale
     values = (values - np.array(norms.mean, np.float32)) / np.array(norms.deviation, np.float32)
     grid = shape.tile // shape.patch

@@ -77,8 +77,8 @@ class Function:
             for name, sizes in wanted.items():
                 if not stated[name].takes(sizes):
                     raise UsageProblem(
-                        f"{self.path}: {kind} {name} has the sizes {list(stated[name].sizes)} and the model's files say "
-                        f"{list(sizes)}. The bundle and the tokenizer's folder belong to different models"
+                        f"{self.path}: {kind} {name} has the sizes {list(stated[name].sizes)} and the model's files "
+                        f"say {list(sizes)}. The bundle and the tokenizer's folder belong to different models"
                     )
 
     def zeros(self, name: str, sizes: Sequence[int]) -> Any:

@@ -63,7 +63,7 @@ def read_shape(folder: Path) -> Shape:
         return Shape(
             hidden=text["hidden_size"],
             vocab=text["vocab_size"],
-            image_token=config.get("image_token_id", config.get("image_token_index")),
+            image_token=config["image_token_id"] if "image_token_id" in config else config["image_token_index"],
             attention_layers=layers.count("full_attention"),
             conv_layers=len(layers) - layers.count("full_attention"),
             kv_heads=text["num_key_value_heads"],
@@ -94,7 +94,9 @@ def read_norms(folder: Path) -> Norms:
             resample=found["resample"],
         )
     except KeyError as error:
-        raise UsageProblem(f"{folder}: neither preprocessor_config.json nor processor_config.json has {error}") from error
+        raise UsageProblem(
+            f"{folder}: neither preprocessor_config.json nor processor_config.json has {error}"
+        ) from error
 
 
 def _picture_settings(folder: Path) -> dict[str, Any]:

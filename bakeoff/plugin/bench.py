@@ -18,8 +18,9 @@ from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
 from bakeoff.plugin.prompts import Prompts
 from bakeoff.plugin.told import attach, properties_of
-from bakeoff.records import Prompt, Record, Sample, Skip
+from bakeoff.records import Prompt, Record, Sample
 from bakeoff.runs import Selection, utc_now
+from bakeoff.skips import Skip
 
 CALIBRATION = "calibration"
 """The one track that the embedded checkpoint was made for."""

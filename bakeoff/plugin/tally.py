@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bakeoff.records import Record, Skip
+from bakeoff.records import Record
+from bakeoff.skips import Skip
 
 if TYPE_CHECKING:
     from bakeoff.report.progress import Progress

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from bakeoff.plugin.tally import brief_of, brief_of_skip
-from bakeoff.records import Record, Skip, to_line
+from bakeoff.records import Record, to_line
+from bakeoff.skips import Skip
 
 
 def properties_of(found: Record | Skip) -> list[tuple[str, Any]]:

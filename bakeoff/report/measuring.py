@@ -37,7 +37,7 @@ def _track_result(run: Run, arm: Arm, name: str) -> TrackResult:
     answered = tuple(arm.answered(name).values())
     selected = None if arm.selection is None else arm.selection.get(name, ())
     skipped = arm.skipped.get(name, ())
-    done = {each.sample_id for each in (*answered, *skipped)}
+    done = {record.sample_id for record in answered} | {skip.sample_id for skip in skipped}
     return TrackResult(
         title=track.title if track else name,
         is_known=track is not None,

@@ -7,9 +7,10 @@ import msgspec
 
 from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.journal import JournalContent
-from bakeoff.records import Record, Sample, Skip
+from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
+from bakeoff.skips import Skip
 from bakeoff.speed.store import Speed, read_speed
 from bakeoff.tracks import TRACKS, Protocol, samples_of
 from bakeoff.validity.audit import Audit, read_audits
@@ -25,8 +26,8 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """One arm of a run: what the manifest says of it, what belongs to it, and its journal if there is one.
 
     `selection` maps a track to sample ids and is None when the run has no selection file; `records` maps a track to
-    the last record of each selected sample, in order of first appearance, and `skipped` one to the selected samples that
-    the arm is not asked.
+    the last record of each selected sample, in order of first appearance, and `skipped` to the selected samples
+    that the arm is not asked.
     """
 
     name: str

@@ -198,7 +198,18 @@ def time_table(results: Results) -> Table:
 
 def health_table(results: Results) -> Table:
     """Return what went wrong or unread, by arm and track."""
-    head = ("Arm", "Track", "Selected", "Answered", "Cut off", "If wrong / right", "Unparsed", "Skipped", "Errors", "Retried")
+    head = (
+        "Arm",
+        "Track",
+        "Selected",
+        "Answered",
+        "Cut off",
+        "If wrong / right",
+        "Unparsed",
+        "Skipped",
+        "Errors",
+        "Retried",
+    )
     rows = tuple(
         (
             name,

@@ -8,8 +8,9 @@ from pathlib import Path
 import msgspec
 
 from bakeoff.errors import UsageProblem
-from bakeoff.records import Record, Session, Skip, journal_entry
+from bakeoff.records import Record, Session, journal_entry
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, Selection
+from bakeoff.skips import Skip
 from bakeoff.tracks import TRACKS
 from bakeoff.web.running import SoFar, so_far
 

@@ -32,11 +32,15 @@ sys.exit({code})
 """
 
 
-def compiler(folder: Path, patch: pytest.MonkeyPatch, *, families: tuple[str, ...], code: int = 0, after: str = "") -> Path:
+def compiler(
+    folder: Path, patch: pytest.MonkeyPatch, *, families: tuple[str, ...], code: int = 0, after: str = ""
+) -> Path:
     """Put an `xcrun` on the path that "compiles" by copying; return the file that its command lines go to."""
     folder.mkdir(exist_ok=True)
     tool = folder / "xcrun"
-    tool.write_text(COMPILER.format(python=sys.executable, families=families, code=code, after=after or "pass"), "utf-8")
+    tool.write_text(
+        COMPILER.format(python=sys.executable, families=families, code=code, after=after or "pass"), "utf-8"
+    )
     tool.chmod(0o755)
     patch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
     return folder / "asked"

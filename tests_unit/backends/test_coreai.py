@@ -11,7 +11,7 @@ from bakeoff.backends import Settings
 from bakeoff.backends.coreai import CoreAiBackend
 from bakeoff.backends.coreai_decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
-from bakeoff.records import Image, Prompt, Sampling
+from bakeoff.records import Image, Prompt, Sample, Sampling
 from tests_unit.backends.conftest import calibration, spoiled, text_prompt
 from tests_unit.backends.coreai_cases import as_view, compiler, model_in, opened
 from tests_unit.backends.mlx_cases import asked, opened as opened_mlx
@@ -48,7 +48,7 @@ def decoder_calls() -> list[tuple[int, int]]:
 
 def real_questions(folder: Path, count: int) -> list[Prompt]:
     """Samples of the calibration track on their own images, stretched to the view, with their system prompts."""
-    found = {}
+    found: dict[tuple[str, str | None], Sample] = {}
     for sample in calibration():
         if len(sample.images) == 1:
             found.setdefault((sample.groups["family"], sample.system), sample)
@@ -153,7 +153,9 @@ def test_draws_depend_on_the_seed_alone(arm: CoreAiBackend) -> None:
 
 
 def test_given_words_are_weighed_as_they_are_when_said(arm: CoreAiBackend, tmp_path: Path) -> None:
-    prompt = msgspec.structs.replace(text_prompt("What is it?", view(tmp_path)), top_logprobs=3, sampling=Sampling(temperature=0))
+    prompt = msgspec.structs.replace(
+        text_prompt("What is it?", view(tmp_path)), top_logprobs=3, sampling=Sampling(temperature=0)
+    )
     said = arm.submit(prompt).result().trace
     assert said is not None
     given = arm.force(prompt, tuple(token.id for token in said.tokens)).result()

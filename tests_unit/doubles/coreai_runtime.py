@@ -29,7 +29,7 @@ calls: list[dict[str, Any]] = []
 _models: dict[str, Any] = {}
 
 
-class StorageKind(str, enum.Enum):
+class StorageKind(enum.StrEnum):
     BYTES = "bytes"
     IO_SURFACE = "io_surface"
     METAL = "metal"
@@ -159,7 +159,7 @@ class InferenceFunction:
         text, side = self._model.config.text_config, 512 // self._model.config.vision_config.patch_size
         rows = NDArrayDescriptor("float16", [(side // self._model.config.downsample_factor) ** 2, text.hidden_size])
         if self._told["function"] == "vision":
-            values = 3 * self._model.config.vision_config.patch_size ** 2
+            values = 3 * self._model.config.vision_config.patch_size**2
             patches = NDArrayDescriptor("float16", [side**2, values])
             return InferenceFunctionDescriptor(
                 "main", inputs={"patches": patches}, outputs={"image_embeds": rows}, state={}
@@ -201,7 +201,7 @@ class InferenceFunction:
             raise ValueError("position_ids must be 0, 1, ... up to the last position")
         if count > self._told.get("most", 10**6):
             for array in held.values():
-                array += 1  # what a refused chunk leaves behind is not empty
+                array.fill(1)  # what a refused chunk leaves behind is not empty
             raise RuntimeError(f"the function was compiled for one token, not {count}")
         return {"logits": NDArray(await _on_device(lambda: _decode(self._model, given, held, end - count)))}
 
