@@ -16,12 +16,8 @@ VISION = "gpu-pipelined/lfm2_5_vl_3b_vision_fp16/lfm2_5_vl_3b_vision_fp16.aimode
 DECODER = "gpu-pipelined/lfm2_5_vl_3b_decode_int8lin/lfm2_5_vl_3b_decode_int8lin.aimodel"
 """Where the bundles lie at the pinned revision; later ones moved them."""
 
-TEXTS = "LiquidAI/LFM2.5-VL-3B-MLX-4bit"
-"""Tokenizer, template and sizes, which the bundles' repository does not carry.
-
-No commit of it is known to the project, so its newest one is taken; the commit and the hash of every file are part of
-the arm's identity, so that a run is not gone on with when they change.
-"""
+TEXTS, TEXTS_REVISION = "LiquidAI/LFM2.5-VL-3B", "5a414ead75d45db003906d06fb62bd5b6846cec0"
+"""Tokenizer, template and sizes: of the checkpoint and commit that the bundles' model card says they were made from."""
 
 TEXT_FILES = ("*.json", "*.jinja")
 _NO_TEXTS = ("*.index.json",)
@@ -52,7 +48,9 @@ def find_files(spec: ModelSpec) -> Files:
         bundles = [f"{VISION}/*", f"{DECODER}/*"]
         folder = Path(huggingface_hub.snapshot_download(spec.location, revision=spec.revision, allow_patterns=bundles))
         texts = Path(
-            huggingface_hub.snapshot_download(TEXTS, allow_patterns=list(TEXT_FILES), ignore_patterns=list(_NO_TEXTS))
+            huggingface_hub.snapshot_download(
+                TEXTS, revision=TEXTS_REVISION, allow_patterns=list(TEXT_FILES), ignore_patterns=list(_NO_TEXTS)
+            )
         )
     except (HfHubHTTPError, LocalEntryNotFoundError, OSError) as error:
         raise UsageProblem(

@@ -13,7 +13,7 @@ from PIL import Image as Picture
 
 from bakeoff.backends import availability, open_backend
 from bakeoff.backends.backend import Settings
-from bakeoff.backends.coreai_files import DECODER, TEXTS, VISION, find_files, texts_sha256
+from bakeoff.backends.coreai_files import DECODER, TEXTS, TEXTS_REVISION, VISION, find_files, texts_sha256
 from bakeoff.backends.coreai_pictures import patches_of
 from bakeoff.backends.coreai_shape import read_norms, read_shape
 from bakeoff.errors import UsageProblem
@@ -24,9 +24,11 @@ from tests_unit.doubles.hub import COMMIT, hub
 
 CODE = """
 import json, sys, msgspec
+from bakeoff.backends import coreai_files
 from bakeoff.backends.coreai_files import find_files
 from bakeoff.errors import UsageProblem
 from bakeoff.models import resolve
+coreai_files.TEXTS_REVISION = sys.argv[1]  # the hub of the tests has one commit
 try:
     found = find_files(msgspec.structs.replace(resolve("coreai"), revision=sys.argv[1]))
     print(json.dumps({"vision": str(found.vision), "decoder": str(found.decoder), "revision": found.revision,
@@ -85,6 +87,7 @@ def test_the_hub_gives_both_bundles_and_the_texts_and_nothing_else(tmp_path: Pat
     assert found["texts_revision"] == COMMIT
     assert not list(tmp_path.glob("home/**/other.aimodel"))
     assert resolve("coreai").revision == "aa121aa373554c65f2c4b7ae8062bfeb803211cf"
+    assert len(TEXTS_REVISION) == 40
 
 
 def test_an_export_of_ones_own_that_takes_chunks_replaces_the_decoder(tmp_path: Path) -> None:
