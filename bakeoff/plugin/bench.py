@@ -250,9 +250,5 @@ class Bench:
         return prompt_of(sample, self._plans[sample.track], self.plan.asking)
 
 
-
-
 def _exit_code(error: Exception) -> pytest.ExitCode:
     return pytest.ExitCode.USAGE_ERROR if isinstance(error, UsageProblem) else pytest.ExitCode.INTERRUPTED
-
-
