@@ -69,7 +69,8 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     run = RunDirectory(out)
     run.lock()
     try:
-        _write(run, parts, fingerprints, selection, records, skips)
+        lines = {arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()}
+        _write(run, parts, fingerprints, selection, lines)
         results = build(run)
     finally:
         run.unlock()
@@ -189,8 +190,7 @@ def _write(
     parts: Sequence[Part],
     fingerprints: Mapping[str, dict[str, Any]],
     selection: Selection,
-    records: Mapping[str, Mapping[str, Record]],
-    skips: Mapping[str, Mapping[str, Skip]],
+    lines: Mapping[str, Sequence[Record | Skip]],
 ) -> None:
     manifests = [part.manifest for part in parts]
     arms: dict[str, ArmManifest] = {}
@@ -214,18 +214,13 @@ def _write(
     )
     run.write_manifest(merged)
     run.write_selection(selection)
-    for arm, answers in records.items():
+    for arm, own in lines.items():
         base = {name: value for name, value in fingerprints[arm].items() if not name.startswith("tracks.")}
         path = run.journal_path(arm)
         path.parent.mkdir(parents=True, exist_ok=True)
         sessions = [mark for part in parts if arm in part.journals for mark in part.journals[arm].sessions]
-        lines = [
-            Header(run=run.name, arm=arm, fingerprint=hash_json(base)),
-            *sessions,
-            *skips[arm].values(),
-            *answers.values(),
-        ]
-        path.write_text("".join(to_line(line) + "\n" for line in lines), encoding="ascii")
+        whole = [Header(run=run.name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
+        path.write_text("".join(to_line(line) + "\n" for line in whole), encoding="ascii")
     for part in reversed(parts):
         for folder in _PROBED:
             if (part.run.path / folder).is_dir():
