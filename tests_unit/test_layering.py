@@ -51,10 +51,22 @@ LAYERS: dict[str, float] = {
     "__main__": 8,
 }
 
-HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
+HEAVY = {
+    "mlx",
+    "mlx_vlm",
+    "xllamacpp",
+    "datasets",
+    "matplotlib",
+    "starlette",
+    "torch",
+    "transformers",
+    "coreai",
+    "litert_lm",
+}
 HEAVY_ALLOWED = {
     "backends/coreai_prompts.py": {"transformers"},
     "backends/coreai_runtime.py": {"coreai"},
+    "backends/litert.py": {"litert_lm"},
     "backends/mlx.py": {"mlx", "mlx_vlm"},
     "backends/mlx_batch.py": {"mlx", "mlx_vlm"},
     "backends/mlx_layouts.py": {"transformers"},

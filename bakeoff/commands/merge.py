@@ -69,7 +69,9 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     run = RunDirectory(out)
     run.lock()
     try:
-        lines = {arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()}
+        lines: dict[str, list[Record | Skip]] = {
+            arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()
+        }
         _write(run, parts, fingerprints, selection, lines)
         results = build(run)
     finally:

@@ -11,7 +11,7 @@ from bakeoff.backends import Settings
 from bakeoff.backends.coreai import CoreAiBackend
 from bakeoff.backends.coreai_decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
-from bakeoff.records import Image, Prompt, Sample, Sampling
+from bakeoff.records import Image, Output, Prompt, Sample, Sampling
 from tests_unit.backends.conftest import calibration, spoiled, text_prompt
 from tests_unit.backends.coreai_cases import as_view, compiler, model_in, opened
 from tests_unit.backends.mlx_cases import asked, opened as opened_mlx
@@ -58,27 +58,34 @@ def real_questions(folder: Path, count: int) -> list[Prompt]:
     ]
 
 
-@pytest.mark.parametrize("most", [10**6, 1], ids=["chunked", "token by token"])
-def test_greedy_answers_are_those_of_the_checkpoint_on_mlx(tmp_path: Path, settings: Make, most: int) -> None:
-    prompts = real_questions(tmp_path, 6)
+@pytest.mark.slow
+def test_greedy_answers_are_those_of_the_checkpoint_on_mlx_chunked_and_token_by_token(
+    tmp_path: Path, settings: Make
+) -> None:
+    prompts = real_questions(tmp_path, 4)
     assert any(message.role == "system" for prompt in prompts for message in prompt.messages)
     with opened_mlx(settings(image_reuse=False, concurrency=1)) as mlx:
         expected = [mlx.submit(prompt).result() for prompt in prompts]
-    with opened(settings(), model_in(tmp_path / "model", most=most)) as backend:
-        found = [backend.submit(prompt).result() for prompt in prompts]
-    assert len({output.text for output in expected}) > 2
-    for ours, theirs in zip(found, expected, strict=True):
-        for field in ("text", "finish_reason", "prompt_tokens", "image_tokens", "completion_tokens", "thinking_tokens"):
-            assert getattr(ours, field) == getattr(theirs, field), field
-        assert ours.trace is not None
-        assert theirs.trace is not None
-        for field in ("rendered", "text_ids", "bos", "image_tokens", "tiles"):
-            assert getattr(ours.trace, field) == getattr(theirs.trace, field), field
-        for a, b in zip(ours.trace.tokens, theirs.trace.tokens, strict=True):
-            assert a.id == b.id
-            assert a.logprob == pytest.approx(b.logprob, abs=0.05)  # the decoder's logits are halves
-    sizes = {count for count, _ in decoder_calls()[2:]}
-    assert (CHUNK in sizes) == (most > 1)
+    assert len({output.text for output in expected}) > 1
+    for name, most in (("chunked", 10**6), ("token by token", 1)):
+        coreai_runtime.calls.clear()
+        with opened(settings(), model_in(tmp_path / name, most=most)) as backend:
+            found = [backend.submit(prompt).result() for prompt in prompts]
+        for ours, theirs in zip(found, expected, strict=True):
+            assert_same_answer(ours, theirs)
+        assert (CHUNK in {count for count, _ in decoder_calls()[2:]}) == (most > 1)
+
+
+def assert_same_answer(ours: Output, theirs: Output) -> None:
+    for field in ("text", "finish_reason", "prompt_tokens", "image_tokens", "completion_tokens", "thinking_tokens"):
+        assert getattr(ours, field) == getattr(theirs, field), field
+    assert ours.trace is not None
+    assert theirs.trace is not None
+    for field in ("rendered", "text_ids", "bos", "image_tokens", "tiles"):
+        assert getattr(ours.trace, field) == getattr(theirs.trace, field), field
+    for a, b in zip(ours.trace.tokens, theirs.trace.tokens, strict=True):
+        assert a.id == b.id
+        assert a.logprob == pytest.approx(b.logprob, abs=0.05)  # the decoder's logits are halves
 
 
 def test_twenty_tokens_are_read_in_three_calls_and_each_new_one_in_its_own(arm: CoreAiBackend) -> None:
@@ -116,12 +123,14 @@ def test_a_decoder_that_states_one_token_is_not_asked_for_more(tmp_path: Path, s
         assert backend.identity["chunk"] == 1
 
 
+@pytest.mark.slow
 def test_image_rows_are_tokens_behind_the_vocabulary(arm: CoreAiBackend, tmp_path: Path) -> None:
     arm.submit(text_prompt("What is it?", view(tmp_path), max_tokens=1)).result()
     tokens = list(itertools.chain.from_iterable(c["tokens"] for c in coreai_runtime.calls if "tokens" in c))
     assert [token for token in tokens if token >= 640] == list(range(640, 640 + 256))
 
 
+@pytest.mark.slow
 def test_the_encoder_runs_once_for_questions_on_one_image(arm: CoreAiBackend, tmp_path: Path) -> None:
     image = view(tmp_path)
     first, second = (arm.submit(text_prompt("What is it?", image, max_tokens=2)).result() for _ in range(2))
@@ -132,6 +141,7 @@ def test_the_encoder_runs_once_for_questions_on_one_image(arm: CoreAiBackend, tm
     assert first.image_encode_s > second.image_encode_s
 
 
+@pytest.mark.slow
 def test_times_add_up(arm: CoreAiBackend, tmp_path: Path) -> None:
     output = arm.submit(text_prompt("What is it?", view(tmp_path))).result()
     assert output.total_s is not None
@@ -143,6 +153,7 @@ def test_times_add_up(arm: CoreAiBackend, tmp_path: Path) -> None:
     assert output.peak_memory_bytes is None
 
 
+@pytest.mark.slow
 def test_draws_depend_on_the_seed_alone(arm: CoreAiBackend) -> None:
     hot = Sampling(temperature=2.0, top_k=20)
     prompts = [asked(str(seed), "Say a word.", sampling=hot, seed=seed, max_tokens=8) for seed in range(5)]
@@ -152,6 +163,7 @@ def test_draws_depend_on_the_seed_alone(arm: CoreAiBackend) -> None:
     assert len(set(first)) > 1
 
 
+@pytest.mark.slow
 def test_given_words_are_weighed_as_they_are_when_said(arm: CoreAiBackend, tmp_path: Path) -> None:
     prompt = msgspec.structs.replace(
         text_prompt("What is it?", view(tmp_path)), top_logprobs=3, sampling=Sampling(temperature=0)
