@@ -67,6 +67,13 @@ class Engine:
         finally:
             self._flying.pop(sample_id, None)
 
+    def refusal(self, sample_id: str) -> str | None:
+        """Return why the backend cannot be asked a sample at all; None when it can."""
+        most = self.backend.capabilities.max_images
+        if most is None or len(self._prompt_of(sample_id).images) <= most:
+            return None
+        return f"it shows {len(self._prompt_of(sample_id).images)} images and this backend takes {most} a prompt"
+
     def close(self) -> None:
         """Drop what is in flight and close the backend."""
         for future in self._flying.values():
@@ -95,7 +102,10 @@ class Engine:
     def _fill(self) -> None:
         """Fill the window, unless suspects wait: they are tried without company."""
         while self._waiting and len(self._flying) < self._window and not self._suspects:
-            self._launch(self._waiting[0])
+            if self.refusal(self._waiting[0]):
+                self._waiting.popleft()
+            else:
+                self._launch(self._waiting[0])
 
     def _set_aside(self, sample_id: str) -> None:
         """Take back what was in flight beside `sample_id`: what was not begun as it is, what died as a suspect."""

@@ -15,6 +15,7 @@ import msgspec
 
 from bakeoff.errors import UsageProblem
 from bakeoff.records import Header, Line, Record, Session, from_line, journal_entry, to_line
+from bakeoff.skips import Skip
 
 T = TypeVar("T")
 
@@ -27,17 +28,22 @@ _TAIL = 65_536
 class JournalContent(msgspec.Struct, frozen=True, kw_only=True):
     """What a journal says: its header, the last record of every sample in order of first appearance, session marks.
 
-    `history` holds every record in the order written, superseded ones included.
+    `history` holds every record in the order written, superseded ones included; `skipped` are the samples without a
+    record that the arm is not asked.
     """
 
     header: Header
     records: dict[str, Record]
     sessions: tuple[Session, ...]
     history: tuple[Record, ...]
+    skipped: dict[str, Skip] = {}
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far an arm has come: the samples with a record, and by sample the attempt of those that ended in an error."""
+    """How far an arm has come: the samples it is done with, and by sample the attempt of those that ended in an error.
+
+    A sample that the arm is not asked is done with.
+    """
 
     recorded: frozenset[str]
     errored: dict[str, int]
@@ -144,11 +150,14 @@ def read_journal(path: Path) -> JournalContent:
     header = read_header(path)
     entries = tuple(entry for _, entry in stream_journal(path))
     history = tuple(entry for entry in entries if isinstance(entry, Record))
+    records = {record.sample_id: record for record in history}
+    skips = (entry for entry in entries if isinstance(entry, Skip))
     return JournalContent(
         header=header,
-        records={record.sample_id: record for record in history},
+        records=records,
         sessions=tuple(entry for entry in entries if isinstance(entry, Session)),
         history=history,
+        skipped={skip.sample_id: skip for skip in skips if skip.sample_id not in records},
     )
 
 
@@ -168,7 +177,7 @@ def read_progress(path: Path) -> Progress:
         UsageProblem: as `read_journal`, but values that progress does not hang on are not looked at.
     """
     read_header(path)
-    last = {mark.sample_id: mark for _, mark in _lines(path, _read_mark) if mark.type == "record"}
+    last = {mark.sample_id: mark for _, mark in _lines(path, _read_mark) if mark.type in {"record", "skip"}}
     return Progress(
         recorded=frozenset(last),
         errored={name: mark.attempt for name, mark in last.items() if mark.status == "error"},

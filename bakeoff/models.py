@@ -71,11 +71,14 @@ _GGUF_ALIASES = {
     "gguf-bf16": ("BF16", "BF16"),
     "gguf-f16": ("F16", "F16"),
 }
-ALIASES = (*TINY_ALIASES, *_MLX_ALIASES, *_GGUF_ALIASES)
+_CORE_AI = ("mlboydaisuke/LFM2.5-VL-3B-CoreAI", "aa121aa373554c65f2c4b7ae8062bfeb803211cf")
+ALIASES = (*TINY_ALIASES, *_MLX_ALIASES, *_GGUF_ALIASES, "coreai")
 FORMS = {
     "mlx:<folder or owner/name>[@revision]": "mlx",
     "gguf:<owner/name>:<quant>[@revision]": "gguf",
     "<file>.gguf[,mmproj=<file>]": "gguf",
+    "coreai:<folder>": "coreai",
+    "litert:<file.litertlm or owner/name[:part of the file's name]>[@revision]": "litert",
     "openai:<base url>[|<base url>…]#<model name>": "openai",
     "hf:<folder or owner/name>[@revision][#bf16]": "hf",
 }
@@ -89,7 +92,7 @@ def resolve(name: str) -> ModelSpec:
     Raises:
         UsageProblem: when the name has none of the known forms; the message lists near matches.
     """
-    for attempt in (_tiny, _liquid, _fake, _openai, _hf, _gguf, _mlx):
+    for attempt in (_tiny, _liquid, _coreai, _litert, _fake, _openai, _hf, _gguf, _mlx):
         spec = attempt(name)
         if spec is not None:
             return spec
@@ -160,6 +163,29 @@ def _liquid(name: str) -> ModelSpec | None:
             quant=quant,
         )
     return None
+
+
+def _coreai(name: str) -> ModelSpec | None:
+    kind, is_folder, folder = name.partition(":")
+    if kind != "coreai" or (is_folder and not folder):
+        return None
+    if is_folder:
+        return ModelSpec(name=name, arm=safe_name(Path(folder).name), backend="coreai", location=folder)
+    return ModelSpec(name=name, arm=name, backend="coreai", location=_CORE_AI[0], revision=_CORE_AI[1])
+
+
+def _litert(name: str) -> ModelSpec | None:
+    if not name.startswith("litert:"):
+        return None
+    body, revision = _revision(name.removeprefix("litert:"))
+    if body.endswith(".litertlm"):
+        arm = safe_name(Path(body).name.removesuffix(".litertlm"))
+        return ModelSpec(name=name, arm=arm, backend="litert", location=body, weights=body)
+    repository, _, part = body.partition(":")
+    if not _REPOSITORY.fullmatch(repository):
+        raise UsageProblem(f"{name!r}: write litert:<file>.litertlm or litert:<owner/name>")
+    arm = safe_name("-".join(filter(None, (repository.partition("/")[2], part))))
+    return ModelSpec(name=name, arm=arm, backend="litert", location=repository, revision=revision, quant=part or None)
 
 
 def _fake(name: str) -> ModelSpec | None:

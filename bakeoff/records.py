@@ -13,6 +13,7 @@ import msgspec
 from bakeoff.hashing import hash_json
 from bakeoff.hosts import Host
 from bakeoff.lines import ascii_json, read_json
+from bakeoff.skips import Skip
 from bakeoff.traces import Trace
 
 SCHEMA = 1
@@ -262,7 +263,7 @@ class Session(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="
     loaded_s: float | None = None
 
 
-Line = Header | Record | Session
+Line = Header | Record | Session | Skip
 _Struct = TypeVar("_Struct", bound=msgspec.Struct)
 
 
@@ -288,7 +289,7 @@ def from_line(line: str, kind: type[_Struct]) -> _Struct:
 
 
 def journal_entry(line: str) -> Line:
-    """Read one journal line, whichever of the three kinds it is.
+    """Read one journal line, whichever of the four kinds it is.
 
     Raises:
         ValueError: as `from_line`.

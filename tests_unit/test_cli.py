@@ -68,6 +68,7 @@ def test_a_manifest_of_a_later_version_is_refused(bakeoff: Command, run_director
 def test_models_lists_every_alias(bakeoff: Command) -> None:
     done = bakeoff("models")
     assert done.returncode == 0
+    assert sys.platform == "darwin" or "no: Core AI needs macOS" in " ".join(done.stdout.split())
     assert set(ALIASES) <= {line.split()[0] for line in done.stdout.splitlines() if line.strip()}
 
 

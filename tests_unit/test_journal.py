@@ -11,6 +11,7 @@ import pytest
 from bakeoff.errors import UsageProblem
 from bakeoff.journal import Journal, read_journal, read_progress
 from bakeoff.records import Header, Record, to_line
+from bakeoff.skips import Skip
 
 HEADER = Header(run="r", arm="a", fingerprint="f")
 
@@ -167,3 +168,15 @@ def test_a_file_that_is_one_long_torn_line_begins_anew(tmp_path: Path) -> None:
     path.write_bytes(b"x" * 200_000)
     write(path, record("x"))
     assert set(read_journal(path).records) == {"x"}
+
+
+def test_a_skipped_sample_is_done_with_and_has_no_record(tmp_path: Path) -> None:
+    path = tmp_path / "arm.jsonl"
+    with Journal(path, HEADER) as journal:
+        for name in ("x", "y"):
+            journal.append(to_line(Skip(sample_id=name, track="t", reason="two images")))
+        journal.append(to_line(record("y")))
+    content, progress = read_journal(path), read_progress(path)
+    assert (set(content.records), set(content.skipped)) == ({"y"}, {"x"})
+    assert progress.answered == {"x", "y"}
+    assert not progress.errored

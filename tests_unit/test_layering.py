@@ -13,6 +13,7 @@ LAYERS: dict[str, float] = {
     "": 0,  # the version
     "hashing": -1,
     "lines": -1,  # how records are written and read
+    "skips": -1,  # one of the lines that records read
     "traces": -1,  # a part of the Output in records
     "hosts": -1,  # a part of the Record in records
     "errors": 0,
@@ -50,8 +51,22 @@ LAYERS: dict[str, float] = {
     "__main__": 8,
 }
 
-HEAVY = {"mlx", "mlx_vlm", "xllamacpp", "datasets", "matplotlib", "starlette", "torch", "transformers", "coreai"}
+HEAVY = {
+    "mlx",
+    "mlx_vlm",
+    "xllamacpp",
+    "datasets",
+    "matplotlib",
+    "starlette",
+    "torch",
+    "transformers",
+    "coreai",
+    "litert_lm",
+}
 HEAVY_ALLOWED = {
+    "backends/coreai_prompts.py": {"transformers"},
+    "backends/coreai_runtime.py": {"coreai"},
+    "backends/litert.py": {"litert_lm"},
     "backends/mlx.py": {"mlx", "mlx_vlm"},
     "backends/mlx_batch.py": {"mlx", "mlx_vlm"},
     "backends/mlx_layouts.py": {"transformers"},

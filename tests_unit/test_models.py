@@ -55,6 +55,16 @@ def test_a_gguf_name_without_its_parts_says_how_to_write_it(name: str) -> None:
         resolve(name)
 
 
+def test_core_ai_is_pinned_or_a_folder() -> None:
+    spec = resolve("coreai")
+    assert (spec.backend, spec.arm, spec.family.name) == ("coreai", "coreai", "lfm2-vl")
+    assert len(str(spec.revision)) == 40
+    own = resolve("coreai:/models/mine")
+    assert (own.backend, own.arm, own.location, own.revision) == ("coreai", "mine", "/models/mine", None)
+    with pytest.raises(UsageProblem):
+        resolve("coreai:")
+
+
 def test_every_alias_has_an_arm_name_of_its_own() -> None:
     specs = resolve_all(ALIASES)
     assert len({spec.arm.lower() for spec in specs}) == len(ALIASES)

@@ -13,6 +13,7 @@ from bakeoff.backends.backend import (
     ServedBackend,
     Settings,
 )
+from bakeoff.backends.coreai_here import why_not_here
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
@@ -21,12 +22,22 @@ BACKENDS: dict[str, str] = {
     "gguf": "bakeoff.backends.gguf",
     "openai": "bakeoff.backends.openai",
     "hf": "bakeoff.backends.hf",
+    "coreai": "bakeoff.backends.coreai",
+    "litert": "bakeoff.backends.litert",
     "fake": "bakeoff.backends.fake",
 }
 """Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
 
-IN_PROCESS = frozenset({"mlx", "hf"})
+IN_PROCESS = frozenset({"mlx", "coreai", "hf", "litert"})
 """Backends that load the weights into the pytest process, so that several workers would mean several copies."""
+
+
+_NEEDED = {
+    "mlx": ("mlx", "mlx_vlm"),
+    "gguf": ("xllamacpp",),
+    "hf": ("torch", "transformers"),
+    "litert": ("litert_lm",),
+}
 
 
 def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
@@ -48,11 +59,14 @@ def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
 
 def availability(backend: str) -> str | None:
     """Return why a backend cannot run on this machine, None when its packages are there; loads nothing."""
-    needed = {"mlx": ("mlx", "mlx_vlm"), "gguf": ("xllamacpp",), "hf": ("torch", "transformers")}.get(backend, ())
+    if backend == "coreai":
+        return why_not_here()
+    needed = _NEEDED.get(backend, ())
     missing = [package for package in needed if importlib.util.find_spec(package) is None]
     if backend == "gguf" and shutil.which("llama-server"):
         return None
-    how = ": uv sync --extra reference" if backend == "hf" else ""
+    extra = {"hf": "reference", "litert": "litert"}.get(backend)
+    how = f": uv sync --extra {extra}" if extra else ""
     return f"package {', '.join(missing)} is not installed{how}" if missing else None
 
 

@@ -53,7 +53,7 @@ class FakeBackend:
     load_s = 0.0
 
     def __init__(self, spec: ModelSpec, script: Script) -> None:
-        self.capabilities = Capabilities(slots=4)
+        self.capabilities = Capabilities(slots=4, max_images=script.traits.max_images)
         self.identity: Mapping[str, Any] = {
             "runtime": "fake",
             "weights_sha256": hash_json([spec.name.partition(":")[0], msgspec.to_builtins(script)]),

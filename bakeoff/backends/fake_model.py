@@ -20,7 +20,8 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     It `thinks` before it answers; cuts answers at a `budget` of words of its own; puts `template` before its prompts;
     has the `weights` of another model; `ignores_images`; counts `extra_image_tokens`; `mixes` answers of prompts in
     flight together; `lies` that a cut answer stopped by itself. One that `sees` knows its script's answers only where
-    it is shown the very images of the sample, which is how an arm should be.
+    it is shown the very images of the sample, which is how an arm should be. It takes `max_images` a prompt, None for
+    any number.
     """
 
     thinks: bool = False
@@ -32,6 +33,7 @@ class Traits(msgspec.Struct, frozen=True, kw_only=True):
     sees: bool = False
     mixes: bool = False
     lies: bool = False
+    max_images: int | None = None
 
     def say(self, text: str, limit: int | None) -> tuple[str, bool]:
         """Return what comes of `text`, and whether it was cut."""

@@ -1,7 +1,10 @@
 """Original image bytes, checked before they are sent."""
 
 import hashlib
+import io
 from pathlib import Path
+
+from PIL import Image as Pictures, ImageOps
 
 from bakeoff.errors import BackendError
 from bakeoff.records import Image
@@ -27,6 +30,18 @@ def image_bytes(image: Image) -> bytes:
     if hashlib.sha256(content).hexdigest() != image.sha256:
         raise BackendError(f"the image {image.path} is not the one that was prepared; prepare the track again")
     return content
+
+
+def picture_of(content: bytes) -> Pictures.Image:
+    """Return the picture that these bytes hold, turned as its EXIF data says and converted to RGB.
+
+    Raises:
+        BackendError: when they are not a picture that can be read.
+    """
+    try:
+        return ImageOps.exif_transpose(Pictures.open(io.BytesIO(content))).convert("RGB")
+    except (ValueError, OSError) as error:
+        raise BackendError(f"an image of the prompt is not readable: {error}") from error
 
 
 def mime_type(content: bytes) -> str:

@@ -3,7 +3,6 @@
 Preparing needs no model and no MLX stream, so a thread of its own does it while the accelerator decodes other prompts.
 """
 
-import io
 import threading
 from pathlib import Path
 from typing import Any
@@ -12,12 +11,12 @@ import msgspec
 import numpy as np
 from mlx_vlm.generate.dispatch import should_add_special_tokens
 from mlx_vlm.utils import prepare_inputs
-from PIL import Image as Picture, ImageOps
 
-from bakeoff.backends.images import image_bytes
+from bakeoff.backends.images import image_bytes, picture_of
 from bakeoff.backends.mlx_layouts import Layouts
+from bakeoff.backends.templates import rendered
 from bakeoff.errors import BackendError, UsageProblem
-from bakeoff.records import ImagePart, Message, Prompt, Text
+from bakeoff.records import Prompt
 
 
 class Prepared(msgspec.Struct, frozen=True, kw_only=True):
@@ -69,10 +68,7 @@ class Preparer:
 
     def render(self, prompt: Prompt) -> str:
         """Write the messages with the model's own template."""
-        options = {} if prompt.thinking == "default" else {"enable_thinking": prompt.thinking == "on"}
-        messages = [{"role": m.role, "content": _content(m)} for m in prompt.messages]
-        holder = self.template_holder
-        return str(holder.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **options))
+        return rendered(self.template_holder, prompt)
 
     def prepare(self, prompt: Prompt, *, needs_pixels: bool = False) -> Prepared:
         """Tokenise `prompt` and preprocess its images, unless their layout is known and `needs_pixels` is false.
@@ -85,10 +81,10 @@ class Preparer:
         with self.lock:
             text = self.render(prompt)
             if self._layouts is None or not contents:
-                return self._prepared(text, keys, self._inputs(text, [_decoded(content) for content in contents]))
+                return self._prepared(text, keys, self._inputs(text, [picture_of(content) for content in contents]))
             if needs_pixels or not self._layouts.knows(keys):
                 with self._layouts.learning(keys):
-                    return self._prepared(text, keys, self._inputs(text, [_decoded(content) for content in contents]))
+                    return self._prepared(text, keys, self._inputs(text, [picture_of(content) for content in contents]))
             with self._layouts.recalling(keys) as blanks:
                 inputs = self._inputs(text, blanks)
             return msgspec.structs.replace(self._prepared(text, keys, inputs), pixels=None)
@@ -129,18 +125,3 @@ class Preparer:
         marker = str(getattr(self._processor, "image_token", "<image>"))
         pieces = [piece for piece in text.split(marker) if piece]
         return sum(len(self._processor.tokenizer(piece, add_special_tokens=False)["input_ids"]) for piece in pieces)
-
-
-def _content(message: Message) -> str | list[dict[str, str]]:
-    """Return the content of a message for the template: a plain string where there is no image."""
-    if not any(isinstance(part, ImagePart) for part in message.parts):
-        return "".join(part.text for part in message.parts if isinstance(part, Text))
-    return [{"type": "text", "text": p.text} if isinstance(p, Text) else {"type": "image"} for p in message.parts]
-
-
-def _decoded(content: bytes) -> Any:
-    """Return the picture that these bytes hold, turned and converted as mlx-vlm does with a file."""
-    try:
-        return ImageOps.exif_transpose(Picture.open(io.BytesIO(content))).convert("RGB")
-    except (ValueError, OSError) as error:
-        raise BackendError(f"mlx-vlm cannot prepare the prompt: an image is not readable: {error}") from error

@@ -20,6 +20,7 @@ from bakeoff.records import Header, Record, to_line
 from bakeoff.report import build, terminal_table
 from bakeoff.report.merging import shared_environment
 from bakeoff.runs import ArmManifest, Manifest, PartManifest, RunDirectory, Selection, is_complete
+from bakeoff.skips import Skip
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import read_rules
 
@@ -64,14 +65,18 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     fingerprints = _fingerprints(parts)
     selection = _selection(parts)
     records, doubles = _records(parts)
+    skips = _skips(parts, records)
     run = RunDirectory(out)
     run.lock()
     try:
-        _write(run, parts, fingerprints, selection, records)
+        lines: dict[str, list[Record | Skip]] = {
+            arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()
+        }
+        _write(run, parts, fingerprints, selection, lines)
         results = build(run)
     finally:
         run.unlock()
-    gaps = [*_missing_parts(parts), *_unanswered(selection, records)]
+    gaps = [*_missing_parts(parts), *_unanswered(selection, records, skips)]
     told = [f"{len(parts)} parts: {', '.join(part.run.name for part in parts)}", *(gaps or ["no gaps"]), *doubles]
     text = "\n".join([*told, "", terminal_table(results), "", f"report: {out / 'report.html'}"])
     return Merged(text, is_complete(run) and not gaps)
@@ -144,6 +149,16 @@ def _records(parts: Sequence[Part]) -> tuple[dict[str, dict[str, Record]], list[
     return found, told
 
 
+def _skips(parts: Sequence[Part], records: Mapping[str, Mapping[str, Record]]) -> dict[str, dict[str, Skip]]:
+    """Return by arm the samples that it was not asked in any part."""
+    found: dict[str, dict[str, Skip]] = {}
+    for part in parts:
+        for arm, journal in part.journals.items():
+            left = {name: skip for name, skip in journal.skipped.items() if name not in records[arm]}
+            found.setdefault(arm, {}).update(left)
+    return found
+
+
 def _missing_parts(parts: Sequence[Part]) -> list[str]:
     shards = [part.manifest.shard for part in parts if part.manifest.shard is not None]
     if not shards:
@@ -153,10 +168,13 @@ def _missing_parts(parts: Sequence[Part]) -> list[str]:
     return [f"gap: {len(missing)} of {count} parts are missing: {_some(missing)}"] if missing else []
 
 
-def _unanswered(selection: Selection, records: Mapping[str, Mapping[str, Record]]) -> list[str]:
+def _unanswered(
+    selection: Selection, records: Mapping[str, Mapping[str, Record]], skips: Mapping[str, Mapping[str, Skip]]
+) -> list[str]:
     lines = []
     for arm, tracks in selection.items():
         answered = {name for name, record in records.get(arm, {}).items() if record.status != "error"}
+        answered |= skips.get(arm, {}).keys()
         for track, ids in tracks.items():
             missing = [name for name in ids if name not in answered]
             if missing:
@@ -174,7 +192,7 @@ def _write(
     parts: Sequence[Part],
     fingerprints: Mapping[str, dict[str, Any]],
     selection: Selection,
-    records: Mapping[str, Mapping[str, Record]],
+    lines: Mapping[str, Sequence[Record | Skip]],
 ) -> None:
     manifests = [part.manifest for part in parts]
     arms: dict[str, ArmManifest] = {}
@@ -198,13 +216,13 @@ def _write(
     )
     run.write_manifest(merged)
     run.write_selection(selection)
-    for arm, answers in records.items():
+    for arm, own in lines.items():
         base = {name: value for name, value in fingerprints[arm].items() if not name.startswith("tracks.")}
         path = run.journal_path(arm)
         path.parent.mkdir(parents=True, exist_ok=True)
         sessions = [mark for part in parts if arm in part.journals for mark in part.journals[arm].sessions]
-        lines = [Header(run=run.name, arm=arm, fingerprint=hash_json(base)), *sessions, *answers.values()]
-        path.write_text("".join(to_line(line) + "\n" for line in lines), encoding="ascii")
+        whole = [Header(run=run.name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
+        path.write_text("".join(to_line(line) + "\n" for line in whole), encoding="ascii")
     for part in reversed(parts):
         for folder in _PROBED:
             if (part.run.path / folder).is_dir():

@@ -17,9 +17,10 @@ from bakeoff.plugin.items import case_of, deselect, first_places, parameter_of, 
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Case, Plan, Unprepared
 from bakeoff.plugin.prompts import Prompts
-from bakeoff.plugin.tally import brief_of
-from bakeoff.records import Prompt, Record, Sample, to_line
+from bakeoff.plugin.told import attach, properties_of
+from bakeoff.records import Prompt, Record, Sample
 from bakeoff.runs import Selection, utc_now
+from bakeoff.skips import Skip
 
 CALIBRATION = "calibration"
 """The one track that the embedded checkpoint was made for."""
@@ -70,7 +71,7 @@ class Bench:
         self._plans: Mapping[str, TrackPlan] = {}
         self._engine: Engine | None = None
         self._prompts: Mapping[str, Prompt] = {}
-        self._record: Record | None = None
+        self._found: Record | Skip | None = None
         self._next: Case | None = None
         self._errors_in_a_row = 0
         self._is_worker = is_worker
@@ -166,8 +167,11 @@ class Bench:
     # --- answering -----------------------------------------------------------------------------------------------
 
     def run(self, case: Case) -> Record:
-        """Answer a case and keep its record for the report of the running test."""
+        """Answer a case and keep its record for the report of the running test; skip what the arm cannot be asked."""
         engine = self._engine_for(case.arm)
+        if reason := engine.refusal(case.sample.id):
+            self._found = Skip(sample_id=case.sample.id, track=case.sample.track, reason=reason)
+            pytest.skip(reason)
         plan = self._plans[case.sample.track]
         prompt = self._prompts[case.sample.id]
         started_at = utc_now()
@@ -179,7 +183,7 @@ class Bench:
         before = self._attempts.get(case.arm, {}).get(case.sample.id, 0)
         record = record_of(case.sample, plan, prompt, result, attempts_before=before, started_at=started_at)
         record = msgspec.structs.replace(record, host=self._opener.host)
-        self._record = record
+        self._found = record
         self._errors_in_a_row = self._errors_in_a_row + 1 if record.error else 0
         if self._errors_in_a_row >= MAX_ERRORS_IN_A_ROW:
             self._stop_reason = f"{MAX_ERRORS_IN_A_ROW} samples in a row got no valid output"
@@ -194,17 +198,16 @@ class Bench:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach the finished record to the report, as one line of text that survives the way to the controller."""
-        record = self._record if call.when == "call" else None
-        if record is not None:
-            self._record = None
-            item.user_properties.extend(_properties(record))
+        found = self._found if call.when == "call" else None
+        if found is not None:
+            self._found = None
+            item.user_properties.extend(properties_of(found))
         report = yield
         case = case_of(item)
-        if record is not None and case is not None:
-            vars(report).update(bakeoff_arm=case.arm, bakeoff_line=to_line(record), bakeoff_outcome=outcome_of(record))
-            vars(report)["bakeoff_brief"] = brief_of(record)
-            if item.config.getoption("htmlpath", default=None):
-                note_for_html(report, case.sample, record)
+        if found is not None and case is not None:
+            attach(report, case.arm, found)
+            if isinstance(found, Record) and item.config.getoption("htmlpath", default=None):
+                note_for_html(report, case.sample, found)
         if self._stop_reason is not None:
             item.session.shouldstop = self._stop_reason
         return report
@@ -247,16 +250,5 @@ class Bench:
         return prompt_of(sample, self._plans[sample.track], self.plan.asking)
 
 
-def outcome_of(record: Record) -> str:
-    """Return the word shown for a record: correct, wrong, truncated or error."""
-    if record.status != "ok":
-        return record.status
-    return "correct" if record.correct else "wrong"
-
-
 def _exit_code(error: Exception) -> pytest.ExitCode:
     return pytest.ExitCode.USAGE_ERROR if isinstance(error, UsageProblem) else pytest.ExitCode.INTERRUPTED
-
-
-def _properties(record: Record) -> list[tuple[str, Any]]:
-    return [("track", record.track), ("score", record.score), ("answer", record.answer), ("status", record.status)]

@@ -33,7 +33,8 @@ class Examiner:
             return window
         from bakeoff.validity.audit import audit_arm, write_audit  # noqa: PLC0415 - few sessions ask for it
 
-        names = list(prompts)
+        most = backend.capabilities.max_images
+        names = [name for name, prompt in prompts.items() if most is None or len(prompt.images) <= most]
         step = max(1, len(names) // self._options.audit)
         chosen = {name: prompts[name] for name in names[::step][: self._options.audit]}
         found = audit_arm(backend, arm, chosen, window)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from bakeoff.records import Record
+from bakeoff.skips import Skip
 
 if TYPE_CHECKING:
     from bakeoff.report.progress import Progress
@@ -21,6 +22,11 @@ def brief_of(record: Record) -> dict[str, Any]:
         "status": record.status,
         "unparsed": record.is_unparsed,
     }
+
+
+def brief_of_skip(skip: Skip) -> dict[str, Any]:
+    """Return the same for a sample that the arm is not asked: it is done, and it has no part in any mean."""
+    return {"track": skip.track, "score": None, "cluster": skip.sample_id, "status": "skipped", "unparsed": False}
 
 
 class ArmTally:

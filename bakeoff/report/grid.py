@@ -212,6 +212,8 @@ def _why_void(track: TrackResult) -> tuple[str, str | None]:
     if not track.is_known and track.n:
         return "not scored", "this version does not know the track"
     if not track.n:
+        if track.skipped and not track.errors:
+            return "not asked", "its runtime cannot take these samples"
         return ("no answer", "errors only") if track.errors else ("no answer yet", None)
     lacking = [
         flag.partition(":")[2] for m in track.metrics.values() for flag in m.flags if flag.startswith("missing:")
@@ -225,12 +227,14 @@ def _void(void: str, reason: str | None, flags: tuple[Flag, ...] = ()) -> Cell:
 
 def _flags(track: TrackResult, found: MetricResult | None, most: int) -> tuple[Flag, ...]:
     flags: list[Flag] = []
-    if track.selected is not None and track.n + track.errors < track.selected:
+    if track.selected is not None and track.n + track.errors + track.skipped < track.selected:
         flags.append(Flag(text=f"◐ {numbers.counted(track.n, track.selected)} answered", is_bad=False))
     elif found is not None and found.n != most:
         flags.append(Flag(text=f"n {numbers.count(found.n)}", is_bad=False))
     if track.truncated:
         flags.append(Flag(text=f"⊣ {numbers.counted(track.truncated, track.n)} cut off", is_bad=True))
+    if track.skipped:
+        flags.append(Flag(text=f"{numbers.count(track.skipped)} skipped", is_bad=False))
     if track.errors:
         flags.append(
             Flag(text=f"{numbers.count(track.errors)} {'error' if track.errors == 1 else 'errors'}", is_bad=True)

@@ -36,7 +36,8 @@ def _track_result(run: Run, arm: Arm, name: str) -> TrackResult:
     records = arm.records.get(name, ())
     answered = tuple(arm.answered(name).values())
     selected = None if arm.selection is None else arm.selection.get(name, ())
-    done = {record.sample_id for record in answered}
+    skipped = arm.skipped.get(name, ())
+    done = {record.sample_id for record in answered} | {skip.sample_id for skip in skipped}
     return TrackResult(
         title=track.title if track else name,
         is_known=track is not None,
@@ -45,7 +46,7 @@ def _track_result(run: Run, arm: Arm, name: str) -> TrackResult:
         full=(manifest.full or manifest.prepared or None) if manifest else None,
         complete=selected is not None and done.issuperset(selected),
         errors=sum(record.status == "error" for record in records),
-        skipped=0,
+        skipped=len(skipped),
         truncated=sum(record.status == "truncated" for record in answered),
         unparsed=sum(record.is_unparsed for record in answered),
         retried=sum(record.attempt > 1 for record in records),

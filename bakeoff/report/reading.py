@@ -10,6 +10,7 @@ from bakeoff.journal import JournalContent
 from bakeoff.records import Record, Sample
 from bakeoff.report.results import GateResult
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory
+from bakeoff.skips import Skip
 from bakeoff.speed.store import Speed, read_speed
 from bakeoff.tracks import TRACKS, Protocol, samples_of
 from bakeoff.validity.audit import Audit, read_audits
@@ -25,7 +26,8 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     """One arm of a run: what the manifest says of it, what belongs to it, and its journal if there is one.
 
     `selection` maps a track to sample ids and is None when the run has no selection file; `records` maps a track to
-    the last record of each selected sample, in order of first appearance.
+    the last record of each selected sample, in order of first appearance, and `skipped` to the selected samples
+    that the arm is not asked.
     """
 
     name: str
@@ -33,6 +35,7 @@ class Arm(msgspec.Struct, frozen=True, kw_only=True):
     selection: Mapping[str, tuple[str, ...]] | None
     journal: JournalContent | None
     records: Mapping[str, tuple[Record, ...]]
+    skipped: Mapping[str, tuple[Skip, ...]] = {}
 
     @property
     def tracks(self) -> tuple[str, ...]:
@@ -125,15 +128,20 @@ def _arm(
 ) -> Arm:
     chosen = None if selection is None else {track: frozenset(ids) for track, ids in selection.items()}
     records: dict[str, list[Record]] = {}
+    skipped: dict[str, list[Skip]] = {}
     for record in journal.records.values() if journal else ():
         if chosen is None or record.sample_id in chosen.get(record.track, frozenset()):
             records.setdefault(record.track, []).append(record)
+    for skip in journal.skipped.values() if journal else ():
+        if chosen is None or skip.sample_id in chosen.get(skip.track, frozenset()):
+            skipped.setdefault(skip.track, []).append(skip)
     return Arm(
         name=name,
         manifest=manifest,
         selection=None if selection is None else {track: tuple(ids) for track, ids in selection.items()},
         journal=journal,
         records={track: tuple(found) for track, found in records.items()},
+        skipped={track: tuple(found) for track, found in skipped.items()},
     )
 
 

@@ -47,7 +47,8 @@ class TrackResult(msgspec.Struct, frozen=True, kw_only=True):
     """One arm on one track.
 
     `n` counts samples with an answer (a truncated one is one), `selected` what belongs to the run, `full` the split;
-    `is_known` is False for a track that this version has no rule for.
+    `skipped` counts samples that the arm is not asked because its runtime cannot take them: `complete` does without
+    them. `is_known` is False for a track that this version has no rule for.
     """
 
     title: str

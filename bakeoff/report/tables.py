@@ -198,7 +198,18 @@ def time_table(results: Results) -> Table:
 
 def health_table(results: Results) -> Table:
     """Return what went wrong or unread, by arm and track."""
-    head = ("Arm", "Track", "Selected", "Answered", "Cut off", "If wrong / right", "Unparsed", "Errors", "Retried")
+    head = (
+        "Arm",
+        "Track",
+        "Selected",
+        "Answered",
+        "Cut off",
+        "If wrong / right",
+        "Unparsed",
+        "Skipped",
+        "Errors",
+        "Retried",
+    )
     rows = tuple(
         (
             name,
@@ -208,6 +219,7 @@ def health_table(results: Results) -> Table:
             numbers.count(track.truncated),
             _bounds(results, name, key),
             numbers.count(track.unparsed),
+            numbers.count(track.skipped),
             numbers.count(track.errors),
             numbers.count(track.retried),
         )

@@ -32,6 +32,11 @@ def terminal_table(results: Results, *, width: int = WIDTH, ascii_only: bool = F
         blocks = [_one_track(arms, *next(iter(tracks.items())), width), *_groups(arms, next(iter(tracks)), width)]
     else:
         blocks = [*_many_tracks(arms, tracks, width), _costs(arms, width)] if tracks else []
+    blocks += [
+        f"{_name(name)}: {numbers.count(skipped)} samples skipped, which its runtime cannot be asked"
+        for name, arm in arms.items()
+        if (skipped := sum(track.skipped for track in arm.tracks.values()))
+    ]
     if results.speed:
         heads, rows = speed_lines(results)
         blocks.append(
@@ -91,7 +96,7 @@ def _most_n(tracks: Sequence[TrackResult]) -> int:
 
 
 def _is_partial(track: TrackResult) -> bool:
-    return track.selected is not None and track.n < track.selected
+    return track.selected is not None and track.n + track.skipped < track.selected
 
 
 def _short_score(track: TrackResult | None, metric: str | None) -> str:

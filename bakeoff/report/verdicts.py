@@ -142,8 +142,9 @@ def run_state(arms: Iterable[ArmResult]) -> str:
     if not selected:
         is_unknown = any(track.selected is None for track in tracks)
         return "selection not recorded" if is_unknown else "nothing selected"
-    if answered + errors < selected:
+    skipped = sum(track.skipped for track in tracks)
+    if answered + errors + skipped < selected:
         return f"partial: {numbers.counted(answered, selected)} samples answered"
     if errors:
         return f"finished with errors: {numbers.counted(errors, selected)} samples have no answer"
-    return "finished"
+    return f"finished; {numbers.counted(skipped, selected)} samples skipped" if skipped else "finished"

@@ -82,7 +82,8 @@ def read_controls(run: RunDirectory) -> dict[str, Controls]:
 
 
 def _track(backend: Backend, plan: TrackPlan, asking: Asking, folder: Path) -> TrackControl | None:
-    with_images = tuple(sample for sample in plan.samples if sample.images)
+    most = backend.capabilities.max_images
+    with_images = tuple(s for s in plan.samples if s.images and (most is None or len(s.images) <= most))
     dimension = plan.track.dimensions[0] if plan.track.dimensions else None
     chosen = draw(with_images, min(SAMPLES, len(with_images)), dimension=dimension, seed=asking.seed)
     if not chosen:

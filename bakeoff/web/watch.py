@@ -10,6 +10,7 @@ import msgspec
 from bakeoff.errors import UsageProblem
 from bakeoff.records import Record, Session, journal_entry
 from bakeoff.runs import ArmManifest, Manifest, RunDirectory, Selection
+from bakeoff.skips import Skip
 from bakeoff.tracks import TRACKS
 from bakeoff.web.running import SoFar, so_far
 
@@ -69,6 +70,7 @@ class _Journal:
         self.path = path
         self.offset = 0
         self.seen: dict[tuple[str, str], tuple[str, float | None, str, bool]] = {}
+        self.skipped: set[tuple[str, str]] = set()
         self.moments: deque[float] = deque(maxlen=_PACE_OVER)
         self.last: Record | None = None
         self.peak: int | None = None
@@ -98,6 +100,8 @@ class _Journal:
         if isinstance(entry, Session):
             self.is_in_session = entry.event == "start"
             self.moments.clear()
+        elif isinstance(entry, Skip):
+            self.skipped.add((entry.track, entry.sample_id))
         elif isinstance(entry, Record):
             self.last = entry
             self.seen[(entry.track, entry.sample_id)] = (entry.status, entry.score, entry.cluster, entry.is_unparsed)
@@ -138,9 +142,10 @@ class Watch:
         valid = [found for found in journal.seen.values() if found[0] != "error"]
         errors = len(journal.seen) - len(valid)
         state = "waiting" if not journal.offset else "going" if journal.is_in_session else "partial"
-        if selected and answered >= selected:
+        skipped = len(journal.skipped)
+        if selected and answered + skipped >= selected:
             state = "done"
-        left = selected - answered - errors
+        left = selected - answered - errors - skipped
         pace = journal.per_s if journal.is_in_session else None
         return ArmProgress(
             name=name,

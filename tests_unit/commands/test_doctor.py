@@ -31,6 +31,7 @@ def test_it_tells_machine_runtimes_prompts_and_that_arms_agree(fake: Script) -> 
     is_well, text = examined(fake("one"), fake("two"))
     assert is_well
     assert "runtime   gguf: " in text
+    assert "runtime   coreai: " in text
     assert "prompt as rendered: " in text
     assert "256x256 66" in text
     assert "probes agree" in text

@@ -98,6 +98,19 @@ def test_a_sample_without_an_answer_is_a_gap_that_resume_closes(
     assert "resumed: 11 samples" in resumed.text
 
 
+def test_samples_that_an_arm_is_not_asked_are_no_gaps(bench: Bench, script: Script, tmp_path: Path) -> None:
+    model, directories = script(traits={"max_images": 1}), [tmp_path / "part-1", tmp_path / "part-2"]
+    for index, path in enumerate(directories, start=1):
+        done = bench("--model", model, "-k", "two-images", "--shard", f"{index}/2", "--run-dir", str(path))
+        assert done.code == 0, done.text
+    merged = merge(directories, tmp_path / "merged")
+    assert merged.is_complete
+    (tracks,) = numbers(tmp_path / "merged").values()
+    found = tracks["calibration"]
+    assert found["skipped"] == found["selected"] > 0
+    assert found["complete"] is True
+
+
 def test_samples_of_two_parts_are_told_and_counted_once(parts: Callable[..., list[Path]], tmp_path: Path) -> None:
     directories = [*parts("--limit", "12", count=1), *parts("--limit", "12", count=1, of="again")]
     merged = merge(directories, tmp_path / "merged")
