@@ -45,6 +45,14 @@ class ModelSpec(msgspec.Struct, frozen=True, kw_only=True):
         return family_of(self.location)
 
     @property
+    def local_paths(self) -> tuple[str, ...]:
+        """Files and folders of this disk that the name means; nothing for what lies on a hub or a server."""
+        if self.backend == "gguf" and self.quant is None:
+            return tuple(path for path in (self.weights, self.projector) if path is not None)
+        is_path = self.backend in {"mlx", "hf"} and self.location.startswith(("/", "./", "../", "~"))
+        return (self.location,) if is_path else ()
+
+    @property
     def is_tiny(self) -> bool:
         """Whether this is the embedded checkpoint, which only the calibration track means anything for."""
         return self.name in TINY_ALIASES

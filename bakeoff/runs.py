@@ -138,10 +138,17 @@ class RunDirectory:
         path = self.path / "run.json"
         try:
             manifest = msgspec.json.decode(path.read_bytes(), type=Manifest)
+        except NotADirectoryError as error:
+            parent = self.path.parent
+            hint = f" Did you mean {parent}?" if (parent / "run.json").is_file() else ""
+            raise UsageProblem(f"{self.path} is a file, and a run is a directory.{hint}") from error
         except FileNotFoundError as error:
             raise UsageProblem(f"{self.path} is not a run directory: it has no run.json") from error
+        except OSError as error:
+            raise UsageProblem(f"{path} cannot be read: {error}") from error
         except ValueError as error:
-            raise UsageProblem(f"{path} is not readable: {error}") from error
+            advice = "Its records can still be read; bring run.json back from a copy to report on them"
+            raise UsageProblem(f"{path} is not readable: {error}.\n{advice}") from error
         if manifest.schema != SCHEMA:
             raise UsageProblem(f"{path} has schema {manifest.schema}; this version reads schema {SCHEMA}")
         return manifest

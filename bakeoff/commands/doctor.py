@@ -68,6 +68,7 @@ class Doctor:
 
     def _examine_arm(self, spec: ModelSpec, prompts: dict[str, Prompt], folder: Path) -> None:
         began = time.perf_counter()
+        self._say(f"\nprobing {spec.arm}: {len(prompts)} short prompts, some with large pictures")
         extra = [given.prompt for given in reference_continuations(thorough=True)] if spec.is_tiny else []
         settings = Settings(
             context_tokens=max(4096, context_bound([*prompts.values(), *extra])),

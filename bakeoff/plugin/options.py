@@ -149,7 +149,7 @@ def add_options(parser: pytest.Parser) -> None:
         type=float,
     )
     add("--max-errors", "N", "gate: at most so many samples without a valid output; default 0", type=int)
-    add("--undecided", None, "what a gate without enough data does", choices=["pass", "fail"], default="fail")
+    add("--undecided", None, "what a gate without enough data does", choices=["pass", "fail"])
     add("--fail-on-wrong", None, "a wrong answer fails its test", action="store_true", default=False)
     add("--llama-server", "PATH", "llama.cpp server to use; default: from PATH, else the bundled one")
     add("--server-arg", "ARG", "one more argument for that server; repeatable", action="append")
@@ -183,9 +183,16 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **DEFAULTS,
         **stored,
         **raw_options(config),
-        **{name: config.getoption(f"bakeoff_{name}") for name in (*GATE_OPTIONS, "audit", "controls")},
-        **{name: value for name, value in GATE_DEFAULTS.items() if config.getoption(f"bakeoff_{name}") is None},
+        **_gates(config, stored),
+        **{name: config.getoption(f"bakeoff_{name}") for name in ("audit", "controls")},
     }
+
+
+def _gates(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the gates: from the command line, else from the stored run, else those that hold unasked."""
+    named = {name: config.getoption(f"bakeoff_{name}") for name in GATE_OPTIONS}
+    silent = {**GATE_DEFAULTS, **{name: stored[name] for name in GATE_OPTIONS if stored.get(name) is not None}}
+    return {name: value if value not in (None, []) else silent.get(name, value) for name, value in named.items()}
 
 
 def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
@@ -220,7 +227,7 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         run_dir=get("run_dir"),
         resume=get("resume"),
         retry_errors=not get("no_retry_errors"),
-        gates=read_rules({name: get(name) for name in GATE_OPTIONS}),
+        gates=read_rules(_gates(config, stored)),
         margin_pp=_within("--margin", values["margin"], 0, 100),
         fail_on_wrong=get("fail_on_wrong"),
         llama_server=values["llama_server"],

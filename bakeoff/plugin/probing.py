@@ -61,6 +61,7 @@ class Prober:
         from bakeoff.validity.probing import probe_arm  # noqa: PLC0415
 
         is_strict = self._mode == "strict"
+        self._say(f"probing {spec.arm}: {len(self.prompts)} short prompts before its first sample")
         probe = probe_arm(backend, spec, self.prompts, thinking=self._thinking, thorough=is_strict)
         write_probe(self._run, probe)
         probes = read_probes(self._run)

@@ -67,7 +67,7 @@ class Reporting:
             missing = [name for name in plan.unprepared if TRACKS[name].source is not None]
             own = [name for name in plan.unprepared if name not in missing]
             lines += [f"not prepared: {', '.join(missing)} (bakeoff prepare)"] if missing else []
-            lines += [f"no cases of your own: {', '.join(own)} (docs/custom-cases.md)"] if own else []
+            lines += [_own_cases(plan.unprepared[name]) for name in own]
         lines += [f"warning: {text}" for text in self._warnings]
         return lines
 
@@ -137,3 +137,10 @@ def pytest_report_teststatus(report: pytest.TestReport | pytest.CollectReport) -
     if outcome == "truncated":
         return "truncated", "t", ("TRUNCATED", {"yellow": True})
     return None
+
+
+def _own_cases(problem: str) -> str:
+    """Return a line on a user's own cases: that there are none, or that a file of them cannot be used."""
+    if problem.startswith("no custom cases"):
+        return "no cases of your own: custom (docs/custom-cases.md)"
+    return f"warning: your own cases are left out: {problem.splitlines()[0]}"

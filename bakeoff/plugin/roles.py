@@ -2,7 +2,7 @@
 
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bakeoff.errors import UsageProblem
+from bakeoff.models import ModelSpec
 from bakeoff.plugin import html, reporting
 from bakeoff.plugin.bench import Bench
 from bakeoff.plugin.budgets import probe_budgets
@@ -41,6 +42,8 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
         return
     run, options, raw = _run_and_options(config)
     plan = make_plan(options, tracks)
+    if not config.option.collectonly:
+        _refuse_missing_files(plan.arms)
     if asks_for_budget_probe(config) and not config.option.collectonly:
         raw = probe_budgets(options, plan, raw, say(config))
         options = read_options(config, {"max_tokens": raw["max_tokens"]})
@@ -126,7 +129,36 @@ def _run_and_options(config: pytest.Config) -> tuple[RunDirectory, Options, dict
             "it does not take one of them for a directory"
         )
     stored = run.manifest().options
+    _refuse_other_samples(config, stored)
     return run, read_options(config, stored), storable(config, stored)
+
+
+def _refuse_other_samples(config: pytest.Config, stored: Mapping[str, Any]) -> None:
+    """Refuse options that would choose other samples than the run has.
+
+    Raises:
+        UsageProblem: naming the first, with both values.
+    """
+    for name in ("limit", "shard"):
+        asked, before = config.getoption(f"bakeoff_{name}"), stored.get(name)
+        if asked is not None and asked != before:
+            was = ", ".join(before) if isinstance(before, list) and before else before or "not given"
+            now = ", ".join(asked) if isinstance(asked, list) else asked
+            raise UsageProblem(
+                f"--{name} was {was} and is now {now}, but a resumed run keeps its samples. Leave it out, or begin "
+                "another run without --resume"
+            )
+
+
+def _refuse_missing_files(specs: Iterable[ModelSpec]) -> None:
+    """Refuse models on this disk that are not there, before a run is made for them.
+
+    Raises:
+        UsageProblem: naming the first.
+    """
+    missing = next((path for spec in specs for path in spec.local_paths if not Path(path).expanduser().exists()), None)
+    if missing is not None:
+        raise UsageProblem(f"there is no model at {missing}. See what can be named: bakeoff models")
 
 
 def _sigterm_as_interrupt() -> Callable[[], None]:

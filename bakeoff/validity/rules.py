@@ -59,8 +59,8 @@ class GateRules(msgspec.Struct, frozen=True, kw_only=True):
 
 OPTIONS = ("min_score", "baseline", "max_drop", "max_truncated", "max_errors", "undecided")
 """Names of the options that make the rules, as a run's manifest stores them."""
-DEFAULTS: dict[str, Any] = {"max_truncated": 1.0, "max_errors": 0}
-"""Values of those gates that hold without being asked for."""
+DEFAULTS: dict[str, Any] = {"max_truncated": 1.0, "max_errors": 0, "undecided": "fail"}
+"""Values of those that hold without being asked for."""
 
 
 def read_rules(options: Mapping[str, Any]) -> GateRules:

@@ -56,3 +56,11 @@ def test_a_missing_gguf_file_is_named(bench: Bench) -> None:
     run = bench("--model", "absent.gguf", "--limit", "2")
     assert run.code == pytest.ExitCode.USAGE_ERROR
     assert "the weights file absent.gguf does not exist" in run.text
+
+
+@pytest.mark.parametrize("name", ["nowhere.gguf", "./no/such/folder", "mlx:/no/such/folder"])
+def test_a_model_that_is_not_on_this_disk_is_refused_before_there_is_a_run(bench: Bench, name: str) -> None:
+    run = bench("--model", name)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "there is no model at" in run.text
+    assert not run.runs

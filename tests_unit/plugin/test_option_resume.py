@@ -144,3 +144,25 @@ def test_two_processes_cannot_write_one_run(bench: Bench, script: Script, mode: 
         held.unlock()
     assert run.code == pytest.ExitCode.USAGE_ERROR
     assert "is being written by another process" in run.text
+
+
+def test_gates_of_the_run_hold_in_a_resumed_session_too(bench: Bench, script: Script) -> None:
+    gate = ("--min-score", "calibration:family:choice=0.99", "--undecided", "pass")
+    first = bench("--model", script(wrong=tuple(s.id for s in calibration())), "--run-dir", "reports/r", *gate)
+    assert first.code == 1
+    again = bench("--resume=reports/r")
+    assert again.code == 1
+    assert [gate["gate"] for gate in again.results["gates"]] == [gate["gate"] for gate in first.results["gates"]]
+    options = again.run.manifest().options
+    assert (options["min_score"], options["undecided"]) == ([gate[1]], "pass")
+
+
+@pytest.mark.parametrize("asked", [("--limit", "6"), ("--shard", "1/2")])
+def test_a_resumed_run_keeps_its_samples(bench: Bench, script: Script, asked: tuple[str, str]) -> None:
+    model = script()
+    bench("--model", model, "--limit", "4", "--run-dir", "reports/r")
+    again = bench("--resume=reports/r", *asked)
+    assert again.code == pytest.ExitCode.USAGE_ERROR
+    before = "4" if asked[0] == "--limit" else "not given"
+    assert f"{asked[0]} was {before} and is now {asked[1]}" in again.text
+    assert bench("--resume=reports/r", "--limit", "4").code == 0
