@@ -31,7 +31,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     `context_tokens` is what one prompt with its budget may need at most; `log_path` takes the runtime's own output;
     `reuse_bytes` bounds what a backend keeps in this process for the next question on an image;
     `url` joins a server that another process owns instead of starting one, `server_pid` is that server, and `slot` the
-    first of its slots that belongs to this process;
+    first of its slots that belongs to this process, `found` what its owner found out about it, as plain JSON;
     `progress` is told in words what the backend waits for.
     """
 
@@ -48,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     url: str | None = None
     server_pid: int | None = None
     slot: int = 0
+    found: Mapping[str, Any] = {}
     progress: Callable[[str], None] = print
 
 
@@ -95,6 +96,10 @@ class ServedBackend(Protocol):
     @property
     def pid(self) -> int:
         """Process that leads the server's group."""
+
+    @property
+    def found(self) -> Mapping[str, Any]:
+        """What another process that joins need not find out again, as plain JSON; empty where that is nothing."""
 
 
 @runtime_checkable

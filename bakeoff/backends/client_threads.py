@@ -14,7 +14,8 @@ class ClientThreads:
     """A pool whose threads do not outlive anybody: closing fails what is in flight and waits for nothing."""
 
     def __init__(self, count: int, name: str) -> None:
-        self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]]] = queue.SimpleQueue()
+        self._count = count
+        self._work: queue.SimpleQueue[tuple[Future[Any], Callable[[], Any]] | None] = queue.SimpleQueue()
         self._open: set[Future[Any]] = set()
         self._lock = threading.Lock()
         self._is_closed = False
@@ -33,25 +34,27 @@ class ClientThreads:
         return future
 
     def close(self) -> None:
-        """Fail everything that has no result yet. Closing twice is fine."""
+        """Fail everything that has no result yet, and end each thread after its call. Closing twice is fine."""
         with self._lock:
+            ends = 0 if self._is_closed else self._count
             self._is_closed = True
             left, self._open = self._open, set()
         for future in left:
             if not future.cancel():
                 _settle(future.set_exception, BackendDied("the client was closed before the answer came"))
+        for _ in range(ends):
+            self._work.put(None)
 
     def _serve(self) -> None:
-        while True:
-            future, call = self._work.get()
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                result = call()
-            except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the one who waits
-                _settle(future.set_exception, error)
-            else:
-                _settle(future.set_result, result)
+        while (work := self._work.get()) is not None:
+            future, call = work
+            if future.set_running_or_notify_cancel():
+                try:
+                    result = call()
+                except BaseException as error:  # noqa: BLE001 - whatever it is belongs to the one who waits
+                    _settle(future.set_exception, error)
+                else:
+                    _settle(future.set_result, result)
             with self._lock:
                 self._open.discard(future)
 

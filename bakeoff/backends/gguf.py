@@ -51,6 +51,7 @@ class GgufBackend:
         self.url = url
         self.server = server
         self.identity: Mapping[str, Any] = {}
+        self.found: Mapping[str, Any] = {}
         self.load_s = server.load_s if server else 0.0
         self.capabilities = Capabilities(slots=len(slots), ahead=AHEAD * len(slots))
         self._pid = pid

@@ -8,6 +8,7 @@ from typing import Any
 import requests
 
 from bakeoff.backends.llama_server import is_healthy, props
+from bakeoff.backends.loopback import session_for
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow
 
 RETURN_TIMEOUT_S = 60.0
@@ -84,6 +85,6 @@ class LlamaClient:
     def _session(self) -> requests.Session:
         """One connection a thread: sessions of requests are not thread-safe."""
         if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
+            self._local.session = session_for(self.url)
         session: requests.Session = self._local.session
         return session

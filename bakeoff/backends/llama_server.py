@@ -18,6 +18,7 @@ import msgspec
 import requests
 
 from bakeoff.backends.llama_child import Launch
+from bakeoff.backends.loopback import session_for
 from bakeoff.errors import BackendDied, UsageProblem
 
 HOST = "127.0.0.1"
@@ -178,7 +179,8 @@ class LlamaServer:
 def is_healthy(url: str) -> bool:
     """Return whether a server answers that its model is loaded."""
     try:
-        return requests.get(f"{url}/health", timeout=2).ok
+        with session_for(url) as session:
+            return session.get(f"{url}/health", timeout=2).ok
     except requests.RequestException:
         return False
 
@@ -190,7 +192,8 @@ def props(url: str) -> dict[str, Any]:
         BackendDied: when it cannot be asked.
     """
     try:
-        answer = requests.get(f"{url}/props", timeout=30)
+        with session_for(url) as session:
+            answer = session.get(f"{url}/props", timeout=30)
         answer.raise_for_status()
         return dict(answer.json())
     except (requests.RequestException, ValueError) as error:

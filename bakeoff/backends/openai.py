@@ -18,16 +18,15 @@ from bakeoff.backends.client_threads import ClientThreads
 from bakeoff.backends.openai_api import (
     chat_request,
     count,
-    failure,
     finish_of,
-    first_choice,
     messages_of,
     text_of,
     tokens_of,
 )
-from bakeoff.backends.openai_http import Servers
+from bakeoff.backends.openai_http import Reply, Servers
+from bakeoff.backends.openai_key import without_key
 from bakeoff.backends.openai_probe import NOT_SEEN, Examiner, Found
-from bakeoff.errors import BackendDied, UsageProblem
+from bakeoff.errors import BackendDied, ContextOverflow, UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.openai_names import Place, place_of
 from bakeoff.records import Output, Prompt
@@ -50,6 +49,7 @@ class OpenAIBackend:
     ) -> None:
         self.url = "|".join(place.urls)
         self.identity = identity
+        self.found: Mapping[str, Any] = msgspec.to_builtins(found)
         self.load_s = load_s
         self.capabilities = Capabilities(slots=slots, max_images=found.max_images)
         self._servers = servers
@@ -84,13 +84,15 @@ class OpenAIBackend:
             if self._found.logprobs in {"refused", "none"}:
                 body = {name: value for name, value in body.items() if name not in {"logprobs", "top_logprobs"}}
             body |= self._found.extra
-        reply = self._ask(body)
+        answer = self._ask(body)
         took = time.perf_counter() - began
-        choice = first_choice(reply)
+        choice, reply = answer.choice(), answer.body
         text, completion = text_of(choice), count(reply, "completion_tokens")
         finish = finish_of(choice)
         if finish == "stop" and self._found.finish_reasons.startswith("not believable"):
             finish = None if completion is None else "length" if completion >= prompt.max_tokens else "stop"
+        elif finish == "length" and completion is not None and not self._found.undercounts:
+            _verify_length(completion, prompt.max_tokens)
         prompt_tokens = count(reply, "prompt_tokens")
         details = (reply.get("usage") or {}).get("prompt_tokens_details") or {}
         timings = reply.get("timings") or {}
@@ -117,18 +119,18 @@ class OpenAIBackend:
         if not prompt.top_logprobs or prompt_tokens is None:
             return None
         plain = {**body, "messages": messages_of(prompt.messages, images=False), self._found.budget_field: 1}
-        without = count(self._ask(plain), "prompt_tokens")
+        without = count(self._ask(plain).body, "prompt_tokens")
         return None if without is None else prompt_tokens - without
 
-    def _ask(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _ask(self, body: Mapping[str, Any]) -> Reply:
         reply = self._servers.post("/chat/completions", body)
         if reply.status != _OK or not isinstance(reply.body, dict):
-            raise failure(reply.body, reply.status)
-        return reply.body
+            raise reply.failure()
+        return reply
 
 
 def open_backend(spec: ModelSpec, settings: Settings) -> OpenAIBackend:
-    """Ask every server what it can do, and make a client of all of them; one that another process examined is joined.
+    """Ask every server what it can do, and make a client of all of them; what another process found is taken over.
 
     Raises:
         UsageProblem: when an address or a model is not there, a key is wrong, images are not seen, or two servers
@@ -144,15 +146,15 @@ def open_backend(spec: ModelSpec, settings: Settings) -> OpenAIBackend:
             log.write(f"{dt.datetime.now(dt.UTC).isoformat(timespec='seconds')} {line}\n")
 
     servers = Servers(place.urls, timeout_s=settings.timeout_s, note=note)
+    if settings.found:
+        known = msgspec.convert(settings.found, Found)
+        return OpenAIBackend(servers, place, known, identity={}, slots=settings.concurrency or 1, load_s=0.0)
     examiners = {url: Examiner(servers, url, place.model) for url in place.urls}
     with ThreadPoolExecutor(max_workers=16) as pool:
-        if settings.url:
-            asked = {url: pool.submit(one.accepted) for url, one in examiners.items()}
-        else:
-            settings.progress(f"{spec.name}: asking {len(place.urls)} server(s) what they can do")
-            asked = {url: pool.submit(one.examine, images=settings.needs_images) for url, one in examiners.items()}
+        settings.progress(f"{spec.name}: asking {len(place.urls)} server(s) what they can do")
+        asked = {url: pool.submit(one.examine, images=settings.needs_images) for url, one in examiners.items()}
         found = {url: future.result() for url, future in asked.items()}
-    first = _same(found)
+    first = _same(servers, found)
     for field in first.refused:
         settings.progress(f"{spec.name}: the server refuses {field}, so it is not sent; recorded in the identity")
     idle = [name for name, effect in first.effects.items() if effect == NOT_SEEN]
@@ -163,7 +165,7 @@ def open_backend(spec: ModelSpec, settings: Settings) -> OpenAIBackend:
     return OpenAIBackend(servers, place, first, identity=identity, slots=slots, load_s=time.perf_counter() - began)
 
 
-def _same(found: Mapping[str, Found]) -> Found:
+def _same(servers: Servers, found: Mapping[str, Found]) -> Found:
     """Return what all servers can do.
 
     Raises:
@@ -173,9 +175,10 @@ def _same(found: Mapping[str, Found]) -> Found:
     for other, second in others:
         for field in ("answers_as", "budget_field", "refused", "images", "max_images"):
             if getattr(first, field) != getattr(second, field):
+                told = (servers.hide(repr(getattr(one, field))) for one in (first, second))
                 raise UsageProblem(
-                    f"{url} and {other} cannot share the load: {field} is {getattr(first, field)!r} at one and "
-                    f"{getattr(second, field)!r} at the other. Run them as two models"
+                    f"{url} and {other} cannot share the load: {field} is {' at one and '.join(told)} at the other. "
+                    "Run them as two models"
                 )
     return first
 
@@ -193,17 +196,36 @@ def _identity(servers: Servers, place: Place, found: Found) -> dict[str, Any]:
     entry = next((entry for entry in names if entry.get("id") == place.model), None)
     other = found.answers_as
     if entry is None and other != place.model and any(named.get("id") == other for named in names):
+        other = servers.hide(str(other))
         raise UsageProblem(f"{url} has no model {place.model!r} and answers with {other!r}. Write openai:{url}#{other}")
+    if other is not None and other != place.model:
+        found = msgspec.structs.replace(found, answers_as=servers.hide(other))
+    told = {
+        "runtime_version": _version(servers, url),
+        "served": entry or {"names": [str(other.get("id")) for other in names[:20]]},
+    }
     return {
         "runtime": "openai-compatible server",
-        "runtime_version": _version(servers, url),
+        **without_key(told, servers.hide, servers.hide_secrets),
         "model": place.model,
         "answers_as": found.answers_as,
         "refused_fields": list(found.refused),
         "servers": list(place.urls),
-        "served": entry or {"names": [str(other.get("id")) for other in names[:20]]},
         "capabilities": msgspec.to_builtins(found),
     }
+
+
+def _verify_length(said: int, budget: int) -> None:
+    """Refuse an answer that is cut, but not by its budget.
+
+    Raises:
+        ContextOverflow: when it has fewer tokens than the budget allows.
+    """
+    if said < budget:
+        raise ContextOverflow(
+            f"the answer was cut after {said} of {budget} tokens, because the server's context was full. Serve the "
+            "model with a longer context"
+        )
 
 
 def _version(servers: Servers, url: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from bakeoff.backends.images import image_bytes, mime_type
 from bakeoff.backends.llama_api import REPEAT_WINDOW
+from bakeoff.backends.openai_key import Hide
 from bakeoff.errors import BackendError, ContextOverflow
 from bakeoff.records import ImagePart, Message, Prompt, Sampling
 from bakeoff.traces import Token
@@ -80,20 +81,22 @@ def chat_request(model: str, prompt: Prompt, refused: Collection[str], budget_fi
     }
 
 
-def first_choice(reply: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the answer of a reply.
+def first_choice(reply: Mapping[str, Any], hide: Hide) -> Mapping[str, Any]:
+    """Return the answer of a reply; what an error repeats of it passes through `hide`.
 
     Raises:
         BackendError: when there is none, or it is a call of a tool, or a filter withheld it.
     """
     if reply.get("error"):
-        raise failure(reply, 200)
+        raise failure(reply, 200, hide)
     choices = reply.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
     if not isinstance(choice, dict) or not isinstance(choice.get("message"), dict):
-        raise BackendError(f"a reply without an answer: {str(dict(reply))[:200]}")
+        raise BackendError(f"a reply without an answer: {hide(str(dict(reply)))[:200]}")
     if choice["message"].get("tool_calls") or choice.get("finish_reason") == "content_filter":
-        raise BackendError(f"no answer but {choice.get('finish_reason')}: the server made a tool call or withheld it")
+        raise BackendError(
+            f"no answer but {hide(str(choice.get('finish_reason')))}: the server made a tool call or withheld it"
+        )
     return choice
 
 
@@ -134,12 +137,12 @@ def count(reply: Mapping[str, Any], name: str) -> int | None:
     return int(value) if isinstance(value, int | float) else None
 
 
-def failure(reply: Any, status: int) -> BackendError:
-    """Return the error that a reply tells of."""
+def failure(reply: Any, status: int, hide: Hide) -> BackendError:
+    """Return the error that a reply tells of, its words passed through `hide`."""
     error = reply.get("error", reply.get("detail", reply)) if isinstance(reply, dict) else reply
     message = error.get("message", error) if isinstance(error, dict) else error
     kind = ContextOverflow if _OVERFLOW.search(str(error)) else BackendError
-    return kind(f"the server answered {status}: {str(message)[:500]}")
+    return kind(f"the server answered {status}: {hide(str(message))[:500]}")
 
 
 def _token_id(entry: Mapping[str, Any]) -> int | None:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import requests
 
-from bakeoff.backends.openai_key import Key, key_for
+from bakeoff.backends.loopback import session_for
+from bakeoff.backends.openai_api import failure, first_choice
+from bakeoff.backends.openai_key import Hide, Key, key_for, without_key
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 
 TRIES = 5
@@ -25,10 +27,28 @@ _OK, _SERVER_ERROR = 200, 500
 
 
 class Reply(NamedTuple):
-    """A reply that needs no other try: its status, below 500, and its JSON."""
+    """A reply that needs no other try: its status, below 500, and its JSON.
+
+    The JSON is as the server sent it, but for a key that is a secret; errors made of it hide every key.
+    """
 
     status: int
     body: Any
+    hide: Hide
+
+    def choice(self) -> Mapping[str, Any]:
+        """Return the answer of the reply.
+
+        Raises:
+            BackendError: when the server refused, or gave no answer.
+        """
+        if self.status != _OK or not isinstance(self.body, dict):
+            raise self.failure()
+        return first_choice(self.body, self.hide)
+
+    def failure(self) -> BackendError:
+        """Return the error that the reply tells of."""
+        return failure(self.body, self.status, self.hide)
 
 
 class _Failed(NamedTuple):
@@ -59,9 +79,15 @@ class Servers:
         self._turn = {url: number - len(urls) for number, url in enumerate(urls)}
 
     def hide(self, text: str) -> str:
-        """Return a text without any key."""
+        """Return a text without any key, for what is told or kept beside answers."""
         for key in self._keys.values():
             text = key.hide(text)
+        return text
+
+    def hide_secrets(self, text: str) -> str:
+        """Return a text without any key that is long enough for a secret, for what answers are read from."""
+        for key in self._keys.values():
+            text = key.hide_secret(text)
         return text
 
     def pause(self, wait_s: float) -> bool:
@@ -76,15 +102,18 @@ class Servers:
         """Ask one of the servers, or `only` that one, until a reply is final.
 
         Raises:
-            BackendDied: when no server was reached in the last try, or it cut the connection.
+            BackendDied: when no server was reached in the last try, or it cut the connection, or this client is closed.
             BackendTimeout: when `TRIES_IN_TIME` tries took longer than allowed.
             BackendError: when the tries are used up, or a reply is no JSON.
         """
         slow = 0
         for number in range(1, TRIES + 1):
             url = only or self._take()
-            found = self._try(url, path, body)
-            self._give_back(url, has_failed=isinstance(found, _Failed), is_taken=only is None)
+            found: Reply | _Failed | None = None
+            try:
+                found = self._try(url, path, body)
+            finally:
+                self._give_back(url, has_failed=not isinstance(found, Reply), is_taken=only is None)
             if isinstance(found, Reply):
                 return found
             slow += found.is_slow
@@ -93,28 +122,32 @@ class Servers:
             self._note(f"{url}: try {number}: {found.error}" + ("" if is_over else f"; again in {wait_s:.1f} s"))
             if is_over:
                 raise found.error
-            self.pause(wait_s)
+            if self.pause(wait_s):
+                raise BackendDied("the client was closed before the answer came")
         raise AssertionError("the last try is over")
 
     def get(self, url: str, address: str) -> Any:
-        """Return the JSON at an address on the host of the base address `url`, None where there is none."""
+        """Return the JSON at an address on the host of the base address `url`, None where there is none.
+
+        It is as the server sent it: what is kept or told of it has to pass `hide`.
+        """
         try:
-            answer = self._session.get(address, auth=self._keys[url], timeout=10, allow_redirects=False)
-            return _hidden(answer.json(), self.hide) if answer.ok else None
+            answer = self._session(url).get(address, auth=self._keys[url], timeout=10, allow_redirects=False)
+            return answer.json() if answer.ok else None
         except (requests.RequestException, ValueError):
             return None
 
     def is_reachable(self, url: str) -> bool:
         """Return whether anything answers at a base address."""
         try:
-            answer = self._session.get(f"{url}/models", auth=self._keys[url], timeout=10, allow_redirects=False)
+            answer = self._session(url).get(f"{url}/models", auth=self._keys[url], timeout=10, allow_redirects=False)
         except requests.RequestException:
             return False
         return answer.status_code < _SERVER_ERROR
 
     def _try(self, url: str, path: str, body: Mapping[str, Any]) -> Reply | _Failed:
         try:
-            answer = self._session.post(
+            answer = self._session(url).post(
                 url + path, json=body, auth=self._keys[url], timeout=(10, self._timeout_s), allow_redirects=False
             )
         except requests.ReadTimeout:
@@ -128,10 +161,10 @@ class Servers:
             message = f"{url} answered {answer.status_code}: {text[:300]}"
             return _Failed(BackendError(message), wait_s=_asked_wait_s(answer.headers.get("Retry-After")))
         try:
-            return Reply(answer.status_code, _hidden(answer.json(), self.hide))
+            return Reply(answer.status_code, without_key(answer.json(), self.hide_secrets), self.hide)
         except ValueError:
             if answer.status_code != _OK:
-                return Reply(answer.status_code, text[:300])
+                return Reply(answer.status_code, text[:300], self.hide)
             raise BackendError(f"{url} answered without JSON: {text[:200]!r}") from None
 
     def _take(self) -> str:
@@ -156,13 +189,14 @@ class Servers:
         whole = min(FIRST_WAIT_S * 2.0 ** (number - 1), LONGEST_WAIT_S)
         return whole * random.uniform(0.5, 1.0)  # noqa: S311 - spreads load, keeps no secret
 
-    @property
-    def _session(self) -> requests.Session:
-        """Connections of this thread: sessions of requests are not thread-safe."""
-        if not hasattr(self._local, "session"):
-            self._local.session = requests.Session()
-        session: requests.Session = self._local.session
-        return session
+    def _session(self, url: str) -> requests.Session:
+        """Connections of this thread to one server: sessions of requests are not thread-safe."""
+        if not hasattr(self._local, "sessions"):
+            self._local.sessions = {}
+        sessions: dict[str, requests.Session] = self._local.sessions
+        if url not in sessions:
+            sessions[url] = session_for(url)
+        return sessions[url]
 
 
 def _asked_wait_s(header: str | None) -> float | None:
@@ -176,14 +210,3 @@ def _asked_wait_s(header: str | None) -> float | None:
     except ValueError:
         return None
     return max(0.0, (until - dt.datetime.now(dt.UTC)).total_seconds()) if until.tzinfo else None
-
-
-def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
-    """Return a JSON value with every text in it passed through `hide`."""
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, list):
-        return [_hidden(entry, hide) for entry in value]
-    if isinstance(value, dict):
-        return {hide(name): _hidden(entry, hide) for name, entry in value.items()}
-    return value

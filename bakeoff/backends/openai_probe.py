@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 from PIL import Image
 
-from bakeoff.backends.openai_api import count, failure, finish_of, first_choice, sampling_fields, text_of, tokens_of
+from bakeoff.backends.openai_api import count, finish_of, sampling_fields, text_of, tokens_of
 from bakeoff.backends.openai_http import Reply, Servers
 from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.records import Sampling
@@ -35,7 +35,8 @@ _AS_IDS: Final = "return_tokens_as_token_ids"
 class Found(msgspec.Struct, frozen=True, kw_only=True):
     """What one server does. A value in words is for people; None is "could not be told".
 
-    `refused` are sampling fields that it answers with an error; `effects` says of a field whether it does something.
+    `refused` are sampling fields that it answers with an error; `effects` says of a field whether it does something;
+    one that `undercounts` does not count the one token of an answer that a budget of one token ended.
     """
 
     budget_field: str
@@ -46,6 +47,7 @@ class Found(msgspec.Struct, frozen=True, kw_only=True):
     logprobs: str = "not asked"
     finish_reasons: str = "not asked"
     usage: bool = False
+    undercounts: bool = False
     effects: Mapping[str, str] = {}
 
     @property
@@ -78,7 +80,7 @@ class Examiner:
         if reply.status != _OK:
             raise self._refusal(reply)
         answers_as = reply.body.get("model") if isinstance(reply.body, dict) else None
-        first_choice(reply.body)
+        reply.choice()
         self._base = {budget: _SHORT}
         fields = sampling_fields(Sampling(), seed=1)
         refused: tuple[str, ...] = ()
@@ -95,14 +97,15 @@ class Examiner:
         """
         found = self.accepted()
         seen, most = self._images() if images else ("not asked", None)
-        plain = self._ask({found.budget_field: 1}).body
-        choice = first_choice(plain)
+        reply = self._ask({found.budget_field: 1})
+        choice, plain = reply.choice(), reply.body
         return msgspec.structs.replace(
             found,
             images=seen,
             max_images=most,
             logprobs=self._logprobs(),
             usage=count(plain, "prompt_tokens") is not None,
+            undercounts=finish_of(choice) == "length" and count(plain, "completion_tokens") == 0,
             finish_reasons=_finish(finish_of(choice), text_of(choice)),
             effects=self._effects(found.refused),
         )
@@ -114,7 +117,7 @@ class Examiner:
         if one.status != _OK:
             raise UsageProblem(
                 f"{self._model} at {self._url} takes no images, and the selected samples have some: "
-                f"{failure(one.body, one.status)}.\nServe a vision model, or select tracks without images"
+                f"{one.failure()}.\nServe a vision model, or select tracks without images"
             )
         counts = [count(reply.body, "prompt_tokens") for reply in (without, one)]
         if None in counts:
@@ -132,7 +135,7 @@ class Examiner:
             reply = self._ask({**wanted, **extra})
             if reply.status != _OK:
                 return "refused"
-            choice = first_choice(reply.body)
+            choice = reply.choice()
             entries = (choice.get("logprobs") or {}).get("content")
             if not entries:
                 return "none"
@@ -147,7 +150,7 @@ class Examiner:
             fields = {**sampling_fields(_WARM, seed), **changed}
             body = {name: value for name, value in fields.items() if name not in refused}
             reply = self._ask({**self._base, **body})
-            return text_of(first_choice(reply.body)) if reply.status == _OK else f"refused {sorted(changed)}"
+            return text_of(reply.choice()) if reply.status == _OK else f"refused {sorted(changed)}"
 
         warm = [text(seed) for seed in (1, 1, 2, 3)]
         if len(set(warm)) == 1:
@@ -168,13 +171,15 @@ class Examiner:
         return self._servers.post("/chat/completions", body, only=self._url)
 
     def _refusal(self, reply: Reply) -> BackendError | UsageProblem:
-        error = failure(reply.body, reply.status)
+        error = reply.failure()
         if reply.status in _UNAUTHORIZED:
             return UsageProblem(f"{self._url}: {error}.\nPut the key into the environment: BAKEOFF_API_KEY=… uv run …")
         if reply.status == _MISSING:
             listed = self._servers.get(self._url, f"{self._url}/models") or {}
             names = [str(entry.get("id")) for entry in listed.get("data", ())] if isinstance(listed, dict) else []
-            known = f"it serves: {', '.join(names)}" if names else "a base address usually ends in /v1"
+            known = (
+                f"it serves: {self._servers.hide(', '.join(names))}" if names else "a base address usually ends in /v1"
+            )
             return UsageProblem(f"{self._url} has no model {self._model!r} or no /chat/completions: {error}.\n{known}")
         return UsageProblem(f"{self._url} refuses the simplest request for {self._model!r}: {error}")
 

@@ -142,10 +142,10 @@ class Controller:
 
 
 def _address(backend: Backend, slot: int) -> dict[str, Any]:
-    """Return how a worker joins a backend: `{url, server_pid, slot}`; empty where each worker opens its own."""
+    """Return how a worker joins a backend: `{url, server_pid, slot, found}`; empty where each worker opens its own."""
     if not isinstance(backend, ServedBackend):
         return {}
-    return {"url": backend.url, "server_pid": backend.pid, "slot": slot}
+    return {"url": backend.url, "server_pid": backend.pid, "slot": slot, "found": backend.found}
 
 
 def worker_inputs(recorder: Recorder, options: Options) -> dict[str, Any]:

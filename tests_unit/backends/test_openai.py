@@ -1,6 +1,7 @@
 """What is asked of an OpenAI-compatible server, what is found out about it, and what is made of its replies."""
 
 import base64
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 
 from bakeoff.backends import Settings, open_backend
 from bakeoff.backends.openai import OpenAIBackend
-from bakeoff.errors import BackendError, UsageProblem
+from bakeoff.errors import BackendError, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from bakeoff.records import Message, Sampling, Text
 from tests_unit.backends.conftest import calibration, prompt_for, spoiled, text_prompt
@@ -203,7 +204,7 @@ def test_the_output_is_whole_whatever_the_server_cut_out(
 def test_a_thought_that_the_budget_ended_has_no_closing_mark(opened: Open, server: OpenAIDouble) -> None:
     backend = opened(needs_images=False)
     server.message, server.finish = lambda _: {"content": "", "reasoning_content": "hm"}, "length"
-    output = backend.submit(text_prompt("hi")).result()
+    output = backend.submit(text_prompt("hi", max_tokens=5)).result()
     assert (output.text, output.finish_reason) == ("<think>\nhm", "length")
 
 
@@ -223,7 +224,30 @@ def test_finish_reasons_are_read_in_every_dialect(
 ) -> None:
     backend = opened(needs_images=False)
     server.finish = said
-    assert backend.submit(text_prompt("hi")).result().finish_reason == meant
+    assert backend.submit(text_prompt("hi", max_tokens=5)).result().finish_reason == meant
+
+
+def test_an_answer_cut_before_its_budget_is_a_full_context(opened: Open, server: OpenAIDouble) -> None:
+    backend = opened(needs_images=False)
+    server.finish = "length"
+    with pytest.raises(ContextOverflow, match="cut after 5 of 8 tokens, because the server's context was full"):
+        backend.submit(text_prompt("hi", max_tokens=8)).result()
+
+
+def test_where_tokens_are_not_counted_a_cut_answer_is_taken_as_cut_by_its_budget(
+    opened: Open, server: OpenAIDouble
+) -> None:
+    server.finish, server.tells_usage = "length", False
+    assert opened(needs_images=False).submit(text_prompt("hi", max_tokens=8)).result().finish_reason == "length"
+
+
+def test_a_server_that_does_not_count_every_token_is_found_and_its_count_is_no_overflow(
+    opened: Open, server: OpenAIDouble
+) -> None:
+    server.finish, server.uncounted = "length", 1
+    backend = opened(needs_images=False)
+    assert backend.identity["capabilities"]["undercounts"] is True
+    assert backend.submit(text_prompt("hi", max_tokens=5)).result().finish_reason == "length"
 
 
 def test_a_server_that_always_says_stop_is_found_and_its_counts_are_believed_instead(
@@ -262,11 +286,17 @@ def test_a_server_that_cannot_be_asked_is_a_usage_problem_with_what_to_do(
         open_backend(resolve(f"openai:{server.url}#m"), settings(needs_images=False))
 
 
-def test_a_worker_joins_without_examining_again(server: OpenAIDouble, settings: Make) -> None:
-    backend = open_backend(resolve(f"openai:{server.url}#m"), settings(url=server.url, concurrency=1))
-    assert len(server.seen) == 2
-    assert backend.submit(text_prompt("hi")).result().text
-    backend.close()
+def test_a_worker_joins_with_what_was_found_and_asks_nothing_again(opened: Open, server: OpenAIDouble) -> None:
+    server.refuses, server.max_images, server.finish, server.logprobs = ("min_p",), 1, "stop", "vllm"
+    owner = opened()
+    worker = opened(url=owner.url, concurrency=1, found=json.loads(json.dumps(owner.found)))
+    assert server.seen == []
+    assert worker.capabilities.max_images == 1
+    asked = msgspec.structs.replace(text_prompt("hi", max_tokens=3), top_logprobs=5)
+    outputs = [backend.submit(asked).result() for backend in (owner, worker)]
+    assert [output.finish_reason for output in outputs] == ["length"] * 2
+    assert [len(output.trace.tokens) for output in outputs if output.trace] == [3] * 2
+    assert server.bodies[0] == server.bodies[1]
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
-"""What the client of OpenAI-compatible servers does when they misbehave, and that a key is never written anywhere."""
+"""What the client of OpenAI-compatible servers does when they misbehave."""
 
 import json
-import logging
+import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from bakeoff.backends import Settings, open_backend
 from bakeoff.backends.openai import OpenAIBackend
 from bakeoff.backends.openai_http import TRIES, Servers
-from bakeoff.backends.openai_key import key_for
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from tests_unit.backends.conftest import text_prompt
@@ -18,7 +16,6 @@ from tests_unit.doubles.openai_server import Act, OpenAIDouble, failing, serve
 
 Make = Callable[..., Settings]
 Open = Callable[..., OpenAIBackend]
-KEY = "sk-very/secret+1234567890"
 
 
 @pytest.fixture
@@ -190,6 +187,16 @@ def test_of_two_servers_the_one_that_lives_gets_the_work_of_the_other(opened: Op
         assert len(server.seen) > 12
 
 
+def test_a_server_whose_reply_is_no_json_counts_as_free_again(opened: Open, server: OpenAIDouble) -> None:
+    with serve() as second:
+        backend = opened(second.url)
+        server.script = second.script = lambda _: Act(body="<html>proxy</html>")
+        for _ in range(3):
+            with pytest.raises(BackendError, match="without JSON"):
+                backend.submit(text_prompt("hi")).result()
+        assert set(backend._servers._flying.values()) == {0}
+
+
 def test_two_servers_share_the_load(opened: Open, server: OpenAIDouble) -> None:
     with serve() as second:
         backend = opened(second.url)
@@ -219,6 +226,33 @@ def test_closing_fails_what_is_in_flight_at_once(opened: Open, server: OpenAIDou
         backend.submit(text_prompt("hi")).result(timeout=20)
 
 
+def test_closing_while_a_try_waits_asks_the_server_no_more(
+    server: OpenAIDouble, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = set(threading.enumerate())
+    backend = open_backend(resolve(f"openai:{server.url}#m"), settings(needs_images=False))
+    server.seen.clear()
+    server.script = lambda _: Act(status=503, headers={"Retry-After": "500"})
+    waits, pause = threading.Event(), Servers.pause
+
+    def paused(servers: Servers, wait_s: float) -> bool:
+        waits.set()
+        return pause(servers, wait_s)
+
+    monkeypatch.setattr(Servers, "pause", paused)
+    mine = [thread for thread in set(threading.enumerate()) - others if thread.name.startswith("openai client")]
+    assert mine
+    future = backend.submit(text_prompt("hi"))
+    assert waits.wait(60)
+    backend.close()
+    with pytest.raises(BackendDied):
+        future.result(timeout=20)
+    for thread in mine:
+        thread.join(60)
+    assert not [thread for thread in mine if thread.is_alive()]
+    assert len(server.seen) == 1
+
+
 def test_a_server_that_came_back_is_found_by_restart_and_a_dead_one_is_not(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -228,51 +262,3 @@ def test_a_server_that_came_back_is_found_by_restart_and_a_dead_one_is_not(
     monkeypatch.setattr(Servers, "is_reachable", lambda *_: False)
     with pytest.raises(BackendDied, match="no server answers"):
         backend.restart()
-
-
-def test_the_key_is_sent_and_appears_in_nothing_that_is_kept(
-    server: OpenAIDouble,
-    settings: Make,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    monkeypatch.setenv("BAKEOFF_API_KEY", KEY)
-    monkeypatch.setattr(Servers, "pause", lambda *_: False)
-    caplog.set_level(logging.DEBUG)
-    said: list[str] = []
-    server.message = lambda _: {"role": "assistant", "content": f"your key is {KEY}", "reasoning_content": KEY}
-    backend = open_backend(resolve(f"openai:{server.url}#m"), settings(needs_images=False, progress=said.append))
-    kept = [json.dumps(dict(backend.identity)), repr(vars(backend)), backend.submit(text_prompt("hi")).result().text]
-    echo = json.dumps({"error": {"message": f"Incorrect API key provided: {KEY}", "headers": {KEY: KEY}}})
-    for act in (
-        Act(status=400, body=echo),
-        Act(status=500, body=echo),
-        Act(body=f"key={KEY.replace('/', '%2F')} {KEY}"),
-    ):
-        server.script = lambda _, act=act: act  # type: ignore[misc]  # the loop's own value
-        with pytest.raises(BackendError) as caught:
-            backend.submit(text_prompt("hi")).result()
-        kept.append(f"{caught.value} {caught.value.__cause__}")
-    backend.close()
-    assert {seen.authorization for seen in server.seen} == {f"Bearer {KEY}"}
-    written = [path.read_text("utf-8") for path in tmp_path.rglob("*") if path.is_file()]
-    assert any("try 1" in text for text in written)
-    assert not [text for text in (*kept, *said, *written, caplog.text) if KEY in text]
-
-
-def test_the_common_key_does_not_travel_over_plain_http_and_the_own_one_goes_first() -> None:
-    both = {"OPENAI_API_KEY": "common", "BAKEOFF_API_KEY": "own"}
-    assert key_for("http://gpu-box:8000/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "common"
-    assert key_for("https://api.example.org/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "***"
-    assert key_for("http://127.0.0.1:8000/v1", {"OPENAI_API_KEY": "common"}).hide("common") == "***"
-    assert key_for("http://gpu-box:8000/v1", both).hide("own common") == "*** common"
-    with pytest.raises(UsageProblem, match="no HTTP header can carry"):
-        key_for("https://x/v1", {"BAKEOFF_API_KEY": "zwölf"})
-
-
-@pytest.mark.parametrize("address", ["http://me:geheim@host/v1", "http://host/v1?key=geheim"])
-def test_a_secret_in_the_address_is_refused_without_being_repeated(address: str) -> None:
-    with pytest.raises(UsageProblem, match="BAKEOFF_API_KEY") as caught:
-        resolve(f"openai:{address}#m")
-    assert "geheim" not in str(caught.value)

@@ -42,8 +42,10 @@ class OpenAIDouble:
         self.sees_images = True
         self.max_images: int | None = None
         self.tells_usage = True
+        self.uncounted = 0
         self.logprobs: str = "ids"
         self.finish: str | None = None
+        self.told: Mapping[str, Any] = {}
         self.honours: tuple[str, ...] = ("seed", "top_k", "top_p", "min_p")
         self.message: Callable[[Mapping[str, Any]], Mapping[str, Any]] | None = None
         self.holding = threading.Event()
@@ -72,7 +74,7 @@ class OpenAIDouble:
         reply: dict[str, Any] = {"model": self.model, "choices": [choice]}
         if self.tells_usage:
             prompt = 10 + (7 * images if self.sees_images else 0)
-            reply["usage"] = {"prompt_tokens": prompt, "completion_tokens": len(words)}
+            reply["usage"] = {"prompt_tokens": prompt, "completion_tokens": len(words) - self.uncounted}
         return 200, reply
 
     def _words(self, body: Mapping[str, Any]) -> list[str]:
@@ -97,7 +99,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         known = {
-            "/v1/models": {"data": [{"id": self.double.model, "max_model_len": 4096}]},
+            "/v1/models": {"data": [{"id": self.double.model, "max_model_len": 4096, **self.double.told}]},
             "/version": {"version": "0.99"},
         }
         found = known.get(self.path)

@@ -37,6 +37,18 @@ def test_a_run_is_recorded_with_what_the_server_can_do_and_without_the_key(
     assert not [content for content in (*kept, run.text.encode()) if KEY.encode() in content]
 
 
+def test_what_was_found_of_a_server_holds_in_every_worker(
+    bench: Bench, server: OpenAIDouble, mode: tuple[str, ...]
+) -> None:
+    """The server always says `stop`, which only the examination shows: its token counts are believed instead."""
+    server.finish = "stop"
+    model = f"openai:{server.url}#m"
+    run = bench("--model", model, "--limit", "4", "--parity", "off", "--max-tokens", "3", *mode)
+    assert [record.finish_reason for record in run.records.values()] == ["length"] * 4, run.text
+    examined = [body for body in server.bodies if "Write ten words" in str(body["messages"])]
+    assert len(examined) == 18, "the server was examined more than once"
+
+
 def test_a_server_that_is_not_there_ends_the_run_before_the_first_sample(bench: Bench) -> None:
     run = bench("--model", "openai:http://127.0.0.1:9/v1#m", "--limit", "2", "--parity", "off")
     assert run.code == 2, run.text
