@@ -1,41 +1,33 @@
 """`bakeoff merge`: parts of one run, made on several machines, as one run directory with its report.
 
-Parts must have been made from the same inputs: every field of the fingerprints that two parts share is compared. A
+Parts must have been made from the same inputs: every field of the fingerprints that any two parts share is compared. A
 sample that two parts have is taken once; one that no part has is told as a gap, and the merged run is then not
 complete: `pytest --resume` answers gaps inside a part, a part that is missing is run and merged again.
 """
 
+import contextlib
+import os
 import shutil
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
 
-from bakeoff.errors import RunMismatch, UsageProblem
+from bakeoff.commands.carrying import carry
+from bakeoff.commands.parts import Part, agreed_fingerprints, read_part
+from bakeoff.errors import UsageProblem
 from bakeoff.hashing import hash_json
-from bakeoff.journal import JournalContent
 from bakeoff.records import Header, Record, to_line
 from bakeoff.report import build, terminal_table
 from bakeoff.report.merging import shared_environment
-from bakeoff.runs import ArmManifest, Manifest, PartManifest, RunDirectory, Selection, is_complete
+from bakeoff.runs import ArmManifest, PartManifest, RunDirectory, Selection, is_complete
 from bakeoff.skips import Skip
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import read_rules
 
 _MOST_NAMED = 5
-_PROBED = ("probes", "audit", "controls", "retold")
-"""Folders with one JSON file an arm; the first part that has one gives it."""
-
-
-class Part(NamedTuple):
-    """A run as it was read."""
-
-    run: RunDirectory
-    manifest: Manifest
-    selection: Selection
-    journals: Mapping[str, JournalContent]
 
 
 class Merged(NamedTuple):
@@ -58,65 +50,45 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
         raise UsageProblem(f"{twice} is named twice; name every part once")
     if out.exists():
         raise UsageProblem(f"{out} is there already; name a new folder with -o DIR")
-    parts = [_read(path) for path in paths]
-    first, *others = parts
-    for other in others:
-        _refuse_other_inputs(first, other)
-    fingerprints = _fingerprints(parts)
+    parts = [read_part(path) for path in paths]
+    fingerprints = agreed_fingerprints(parts)
     selection = _selection(parts)
     records, doubles = _records(parts)
     skips = _skips(parts, records)
-    run = RunDirectory(out)
-    run.lock()
-    try:
-        lines: dict[str, list[Record | Skip]] = {
-            arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()
-        }
-        _write(run, parts, fingerprints, selection, lines)
+    lines: dict[str, list[Record | Skip]] = {
+        arm: [*skips[arm].values(), *answers.values()] for arm, answers in records.items()
+    }
+    with _filling(out) as run:
+        _write(run, parts, fingerprints, selection, lines, name=out.name)
+        left = carry(run, parts, records)
+        _hold_gates(run, parts)
         results = build(run)
-    finally:
-        run.unlock()
     gaps = [*_missing_parts(parts), *_unanswered(selection, records, skips)]
-    told = [f"{len(parts)} parts: {', '.join(part.run.name for part in parts)}", *(gaps or ["no gaps"]), *doubles]
+    names = ", ".join(part.run.name for part in parts)
+    told = [f"{len(parts)} parts: {names}", *(gaps or ["no gaps"]), *doubles, *left]
     text = "\n".join([*told, "", terminal_table(results), "", f"report: {out / 'report.html'}"])
-    return Merged(text, is_complete(run) and not gaps)
+    return Merged(text, is_complete(RunDirectory(out)) and not gaps)
 
 
-def _read(path: Path) -> Part:
-    run = RunDirectory(path)
-    return Part(run, run.manifest(), run.selection(), run.journals())
+@contextlib.contextmanager
+def _filling(out: Path) -> Iterator[RunDirectory]:
+    """Give a folder beside `out` that becomes `out` when the block ends well, and is gone when it does not.
 
-
-def _refuse_other_inputs(first: Part, other: Part) -> None:
-    def refuse(field: str, a: object, b: object) -> None:
-        if a != b:
-            hint = f"{first.run.path} and {other.run.path} are no parts of one run. Compare them with: bakeoff compare"
-            raise RunMismatch(field, a, b, hint)
-
-    if first.manifest.shard and other.manifest.shard:
-        refuse("shard count", first.manifest.shard.count, other.manifest.shard.count)
-        mine, theirs = first.manifest.shard.whole, other.manifest.shard.whole
-        for track in mine.keys() & theirs.keys():
-            refuse(f"samples of {track} before the split", mine[track][:8], theirs[track][:8])
-    for arm in first.manifest.arms.keys() & other.manifest.arms.keys():
-        a, b = (part.manifest.arms[arm].fingerprint for part in (first, other))
-        tracks = {_track(field) for field in a} & {_track(field) for field in b}
-        for field in sorted(a.keys() | b.keys()) if a and b else ():
-            if _track(field) in tracks:
-                refuse(f"{arm}: {field}", a.get(field), b.get(field))
-
-
-def _track(field: str) -> str | None:
-    """Return the track that a field of a fingerprint belongs to; None for those of the arm itself."""
-    return field.split(".")[1] if field.startswith("tracks.") else None
-
-
-def _fingerprints(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for part in parts:
-        for arm, manifest in part.manifest.arms.items():
-            found[arm] = {**found.get(arm, {}), **manifest.fingerprint}
-    return found
+    It lies beside, not below, since the report's links to pictures are relative to the folder it is made in.
+    """
+    temporary = out.absolute().with_name(f".{out.name}.{os.getpid()}")
+    try:
+        temporary.mkdir(parents=True)
+    except OSError as error:
+        raise UsageProblem(f"cannot write to {out.parent}: {error}.\nName another place with -o DIR") from error
+    try:
+        yield RunDirectory(temporary)
+        try:
+            temporary.rename(out)
+        except OSError as error:
+            raise UsageProblem(f"cannot make {out}: {error}.\nName another place with -o DIR") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def _selection(parts: Sequence[Part]) -> Selection:
@@ -193,6 +165,8 @@ def _write(
     fingerprints: Mapping[str, dict[str, Any]],
     selection: Selection,
     lines: Mapping[str, Sequence[Record | Skip]],
+    *,
+    name: str,
 ) -> None:
     manifests = [part.manifest for part in parts]
     arms: dict[str, ArmManifest] = {}
@@ -202,12 +176,12 @@ def _write(
                 arms[arm] = msgspec.structs.replace(found, fingerprint=fingerprints[arm])
     merged = msgspec.structs.replace(
         manifests[0],
-        run=run.name,
+        run=name,
         created=min(manifest.created for manifest in manifests),
         options={**manifests[0].options, "shard": None},
         environment=shared_environment([manifest.environment for manifest in manifests]),
         arms=arms,
-        tracks={name: track for manifest in reversed(manifests) for name, track in manifest.tracks.items()},
+        tracks={track: found for manifest in reversed(manifests) for track, found in manifest.tracks.items()},
         shard=None,
         parts=tuple(
             PartManifest(run=m.run, created=m.created, argv=m.argv, environment=m.environment, shard=m.shard)
@@ -217,17 +191,14 @@ def _write(
     run.write_manifest(merged)
     run.write_selection(selection)
     for arm, own in lines.items():
-        base = {name: value for name, value in fingerprints[arm].items() if not name.startswith("tracks.")}
+        base = {field: value for field, value in fingerprints[arm].items() if not field.startswith("tracks.")}
         path = run.journal_path(arm)
         path.parent.mkdir(parents=True, exist_ok=True)
         sessions = [mark for part in parts if arm in part.journals for mark in part.journals[arm].sessions]
-        whole = [Header(run=run.name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
+        whole = [Header(run=name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
         path.write_text("".join(to_line(line) + "\n" for line in whole), encoding="ascii")
-    for part in reversed(parts):
-        for folder in _PROBED:
-            if (part.run.path / folder).is_dir():
-                shutil.copytree(part.run.path / folder, run.path / folder, dirs_exist_ok=True)
-        if (part.run.path / "logs").is_dir():
-            shutil.copytree(part.run.path / "logs", run.path / "logs" / part.run.name, dirs_exist_ok=True)
+
+
+def _hold_gates(run: RunDirectory, parts: Sequence[Part]) -> None:
     if any((part.run.path / "gates.json").is_file() for part in parts):
-        write_gates(run, check_gates(run, read_rules(merged.options)))
+        write_gates(run, check_gates(run, read_rules(run.manifest().options)))

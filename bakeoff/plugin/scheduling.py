@@ -13,6 +13,9 @@ from bakeoff.plugin.planning import Plan
 TOGETHER = 16
 """Most questions on one image that are handed out in one piece, so that one image does not wait for a single worker."""
 
+_LEAST = 2
+"""Tests that a worker must know of to begin one."""
+
 
 class ImageScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist is not typed
     """xdist's scheduler of groups, with the questions on an image as a group, in the order planned."""
@@ -21,6 +24,7 @@ class ImageScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist is no
         config.option.loadscopereorder = False  # the largest groups first would undo the order arm, track, image
         super().__init__(config, log)
         self._groups = groups
+        self._alone: set[str] = set()
 
     def mark_test_complete(self, node: WorkerController, item_index: int, duration: float = 0) -> None:
         """Take note, and forget a group that is done: xdist counts through all it remembers after every test."""
@@ -30,19 +34,42 @@ class ImageScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist is no
         if all(work[scope].values()):
             del work[scope]
 
+    def mark_test_pending(self, item: str) -> None:
+        """Give a test out again, before all others and apart from its group, which another worker may have by now."""
+        self._alone.add(item)
+        self.workqueue[item] = {item: False}
+        self.workqueue.move_to_end(item, last=False)
+        for node in self.nodes:
+            self._reschedule(node)
+
     def remove_node(self, node: WorkerController) -> str | None:
         """Give the tests of a worker that is gone to others, but for the one that it crashed on, which is returned."""
-        for unit in self.assigned_work[node].values():
-            for nodeid, is_done in unit.items():
-                if not is_done:
-                    unit[nodeid] = True
-                    super().remove_node(node)
-                    return str(nodeid)
+        work = self.assigned_work[node]
+        crashed = next((test for unit in work.values() for test, is_done in unit.items() if not is_done), None)
+        for scope, unit in tuple(work.items()):
+            if crashed in unit:
+                unit[crashed] = True
+            if all(unit.values()):  # a group of which nothing is left would keep a worker waiting
+                del work[scope]
         super().remove_node(node)
-        return None
+        return crashed
+
+    def _reschedule(self, node: WorkerController) -> None:
+        """Give a worker what it needs to go on: it begins a test only when it knows the next, or that there is none.
+
+        xdist gives one group and comes back when a test is done, so a worker that starts in place of a lost one and
+        gets a group of one test would wait for good. One that has not told what it collected cannot be given any.
+        """
+        if node not in self.registered_collections:
+            return
+        super()._reschedule(node)
+        while self.workqueue and not node.shutting_down and self._pending_of(self.assigned_work[node]) < _LEAST:
+            self._assign_work_unit(node)
+        if not self.workqueue and self._pending_of(self.assigned_work[node]) < _LEAST:
+            node.shutdown()
 
     def _split_scope(self, nodeid: str) -> str:
-        return self._groups.get(case_id(nodeid), nodeid)
+        return nodeid if nodeid in self._alone else self._groups.get(case_id(nodeid), nodeid)
 
 
 def case_id(nodeid: str) -> str:

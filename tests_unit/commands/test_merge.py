@@ -1,6 +1,7 @@
 """Parts of a run on several machines, joined: equal to the run in one piece, and honest about what is missing."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,11 @@ import pytest
 from bakeoff.commands.merge import merge
 from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.runs import RunDirectory
+from bakeoff.speed.settings import SETTINGS
+from bakeoff.speed.store import Pass, Speed, read_speed, write_speed
+from bakeoff.validity.audit import Audit, read_audits, write_audit
+from bakeoff.validity.controls import Controls, TrackControl, read_controls, write_controls
+from bakeoff.validity.retold import Retold, RetoldArm, read_retold, write_retold
 from tests_unit.plugin.conftest import BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
@@ -35,6 +41,13 @@ def parts(bench: Bench, script: Script, tmp_path: Path) -> Callable[..., list[Pa
         return paths
 
     return run
+
+
+CONTROL = TrackControl(n=4, score=1.0, controls={"blank": 0.0}, unmoved={"blank": 0.0}, lift=1.0, error=0.1)
+
+
+def retold(arm: str, sample: str) -> RetoldArm:
+    return RetoldArm(arm=arm, answers={sample: Retold(repeats=True, text_ids=(), tokens=())})
 
 
 def numbers(path: Path) -> Mapping[str, Any]:
@@ -152,3 +165,72 @@ def test_names_that_cannot_be_merged_are_usage_problems(tmp_path: Path) -> None:
         merge([tmp_path / "a"], tmp_path)
     with pytest.raises(UsageProblem, match="is not a run directory"):
         merge([tmp_path / "a", tmp_path / "b"], tmp_path / "merged")
+
+
+def test_parts_that_the_first_has_nothing_in_common_with_are_held_against_each_other(
+    bench: Bench, script: Script, tmp_path: Path
+) -> None:
+    one, two, three = (tmp_path / name for name in ("one", "two", "three"))
+    for path, name in ((one, "a"), (two, "b")):
+        done = bench("--model", script(name), "--limit", "3", "--shard", "1/1", "--run-dir", str(path))
+        assert done.code == 0, done.text
+    shutil.copytree(two, three)
+    changed(three, "sampling.temperature", 1.0)
+    with pytest.raises(RunMismatch, match=r"b\.json: sampling\.temperature differs .* and is now 1\.0") as refused:
+        merge([one, two, three], tmp_path / "merged")
+    assert f"{two} and {three} are no parts of one run" in str(refused.value)
+
+
+def test_a_merge_that_fails_leaves_nothing_in_the_way_of_the_next(
+    parts: Callable[..., list[Path]], tmp_path: Path
+) -> None:
+    directories, out = parts("--limit", "6", count=2), tmp_path / "merged"
+    torn = directories[1] / "probes" / "torn.json"
+    torn.parent.mkdir(exist_ok=True)
+    torn.write_text("{", "utf-8")
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(UsageProblem, match=r"torn\.json is not readable"):
+        merge(directories, out)
+    assert sorted(tmp_path.iterdir()) == before
+    torn.unlink()
+    assert merge(directories, out).is_complete
+    assert sorted(tmp_path.iterdir()) == sorted([*before, out])
+    written = [path.read_text("utf-8") for path in out.rglob("*") if path.suffix in {".json", ".jsonl", ".md", ".html"}]
+    assert json.loads((out / "run.json").read_text("utf-8"))["run"] == "merged"
+    assert len(written) > 4
+    assert not [text for text in written if f".merged.{os.getpid()}" in text]
+
+
+def test_what_lies_beside_the_answers_is_carried_along_or_told(
+    parts: Callable[..., list[Path]], tmp_path: Path
+) -> None:
+    directories = [RunDirectory(path) for path in parts("--limit", "12", count=2)]
+    (arm,) = directories[0].manifest().arms
+    setting = next(iter(SETTINGS)).name
+    chosen = [run.selection()[arm]["calibration"] for run in directories]
+    for number, (run, ids) in enumerate(zip(directories, chosen, strict=True)):
+        write_retold(run, retold(arm, ids[0]))
+        write_audit(run, Audit(arm=arm, n=number + 8, concurrency=2, flips=0))
+        write_controls(run, Controls(arm=arm, tracks={f"track-{number}": CONTROL}))
+        values = {"total_s": (1.0 + number,)}
+        write_speed(run, Speed(passes=(Pass(arm=arm, setting=setting, number=1, values=values),)))
+    merged = merge([run.path for run in directories], tmp_path / "merged")
+    run = RunDirectory(tmp_path / "merged")
+    assert set(read_retold(run)[arm].answers) == {ids[0] for ids in chosen}
+    assert set(read_controls(run)[arm].tracks) == {"track-0", "track-1"}
+    assert read_audits(run)[arm].n == 8
+    assert f"audit of {arm}: that of part-1; left behind: part-2" in merged.text
+    assert read_speed(run) == read_speed(directories[0])
+    assert "speed: that of part-1, since sessions do not compare; left behind: part-2" in merged.text
+    assert json.loads((run.path / "results.json").read_text("utf-8"))["speed"][arm]
+
+
+def test_of_a_sample_in_two_parts_only_what_belongs_to_its_answer_is_carried_along(
+    parts: Callable[..., list[Path]], tmp_path: Path
+) -> None:
+    directories = [*parts("--limit", "6", count=1), *parts("--limit", "6", count=1, of="again")]
+    second = RunDirectory(directories[1])
+    (arm,) = second.manifest().arms
+    write_retold(second, retold(arm, second.selection()[arm]["calibration"][0]))
+    merge(directories, tmp_path / "merged")
+    assert not read_retold(RunDirectory(tmp_path / "merged"))[arm].answers

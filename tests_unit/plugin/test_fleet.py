@@ -42,7 +42,7 @@ class Fleet:
         hosts = [word for spec in self.specs for word in ("--tx", spec)]
         return [
             *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(self.bench / "test_calibration.py")),
-            *("-d", *hosts, "--dist", "worksteal", "--maxschedchunk", "1", "--rsyncdir", str(self.bench)),
+            *("-d", *hosts, "--rsyncdir", str(self.bench)),
             *(f"--run-dir={run}", "--parity", "off", *arguments),
         ]
 

@@ -111,3 +111,20 @@ def test_no_image_reuse_turns_it_off(bench: Bench) -> None:
     assert run.code == 0, run.text
     assert {record.cached_tokens for record in run.records.values()} == {0}
     assert run.results["validity"]["reuse"]["state"] == "not checked"
+
+
+def test_a_worker_that_crashes_costs_nothing_but_the_question_it_had(
+    bench: Bench, script: Script, pytester: pytest.Pytester
+) -> None:
+    samples = [sample for sample in calibration() if "grounding" in sample.id or "numbers" in sample.id]
+    fatal = [sample.id for sample in samples][2::40]
+    assert len(fatal) == 3
+    pytester.makepyfile(
+        test_calibration="import os\nTRACK = 'calibration'\ndef test_sample(case):\n"
+        f"    if case.sample.id in {fatal!r}: os._exit(9)\n    case.check()\n"
+    )
+    run = bench("--model", script(), "-k", "grounding or numbers", "--parity", "off", "-n2")
+    assert run.code == 1, run.text
+    asked = order(run)
+    assert sorted(asked) == sorted(sample.id for sample in samples if sample.id not in fatal)
+    assert f"{len(fatal)} failed, {len(asked)} passed" in run.text
