@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mlx_vlm import stream_generate
 
-from bakeoff.backends import mlx_plain, mlx_reuse
+from bakeoff.backends import mlx_reuse
 from bakeoff.backends.mlx_work import Worker
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 from bakeoff.records import Output, Prompt, Sampling
@@ -191,16 +192,16 @@ def test_an_answer_that_takes_too_long_is_a_timeout_of_its_own(settings: Make) -
 
 def test_closing_ends_an_answer_that_is_given_alone(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
-    stream, begun = mlx_plain.stream_generate, threading.Event()
+    begun = threading.Event()
     with opened(settings()) as backend:
 
         def slow(*args: Any, **kwargs: Any) -> Iterator[Any]:
-            for step in stream(*args, **kwargs):
+            for step in stream_generate(*args, **kwargs):
                 begun.set()
                 backend._closed.wait()
                 yield step
 
-        monkeypatch.setattr(mlx_plain, "stream_generate", slow)
+        monkeypatch.setattr("bakeoff.backends.mlx_plain.stream_generate", slow)
         future = backend.submit(asked("long", "hello", max_tokens=50))
         begun.wait()
     with pytest.raises(BackendDied, match="was closed"):
