@@ -42,7 +42,9 @@ def final_answer(output: str | None) -> str:
 
     An unfinished thought is never read: where an opening tag has no closing one, only what stands before it is kept.
     """
-    text, _ = _without_thoughts(output or "")
+    text = output or ""
+    start, end = _answer_span(text)
+    text = text[start:end]
     closes = list(_ANSWER_CLOSE.finditer(text))
     if closes:
         opens = [match.end() for match in _ANSWER_OPEN.finditer(text)]
@@ -56,15 +58,10 @@ def final_answer(output: str | None) -> str:
     return text.strip()
 
 
-def is_cut_in_thought(output: str | None) -> bool:
-    """Return whether the output ends inside a thought, so that there is no final answer to read."""
-    return _without_thoughts(output or "")[1]
-
-
 def thought(output: str | None) -> str:
     """Return what stands in thoughts, marks included: all but the answer and, where one was cut, what precedes it."""
     text = output or ""
-    start, end, _ = _answer_span(text)
+    start, end = _answer_span(text)
     return text[:start] + text[end:]
 
 
@@ -105,24 +102,18 @@ def last_boxed(text: str) -> str | None:
     return text[found.end() :]
 
 
-def _without_thoughts(text: str) -> tuple[str, bool]:
-    """Return what is left of `text` without thoughts, and whether one was left unfinished."""
-    start, end, is_cut = _answer_span(text)
-    return text[start:end], is_cut
-
-
-def _answer_span(text: str) -> tuple[int, int, bool]:
-    """Return where the answer begins and ends in `text`, and whether a thought was left unfinished."""
-    start, end, is_cut = 0, len(text), False
+def _answer_span(text: str) -> tuple[int, int]:
+    """Return where the answer begins and ends in `text`: after the last thought, before one left unfinished."""
+    start, end = 0, len(text)
     if not _MAYBE_THOUGHT.search(text):
-        return start, end, is_cut
+        return start, end
     for opening, closing in _THOUGHT_TAGS:
         for close in closing.finditer(text, start, end):
             start = close.end()
         unfinished = opening.search(text, start, end)
         if unfinished:
-            end, is_cut = unfinished.start(), True
-    return start, end, is_cut
+            end = unfinished.start()
+    return start, end
 
 
 def _pieces(text: str) -> list[str]:

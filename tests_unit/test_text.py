@@ -10,7 +10,6 @@ from bakeoff.text import (
     final_answer,
     fold,
     fold_answer,
-    is_cut_in_thought,
     last_boxed,
     thought,
     without_fences,
@@ -61,20 +60,6 @@ def test_final_answer_is_what_follows_the_thoughts(output: str | None, answer: s
 def test_thought_is_what_the_answer_leaves_over(output: str | None, inner: str) -> None:
     assert thought(output) == inner
     assert len(inner) <= len(output or "")
-
-
-@pytest.mark.parametrize(
-    ("output", "is_cut"),
-    [
-        ("B", False),
-        ("<think>A</think>B", False),
-        ("<think>A", True),
-        ("<think>A</think><reasoning>", True),
-        (None, False),
-    ],
-)
-def test_output_that_ends_in_a_thought_is_known_as_cut(output: str | None, is_cut: bool) -> None:  # noqa: FBT001 -- a table column
-    assert is_cut_in_thought(output) is is_cut
 
 
 @pytest.mark.parametrize(

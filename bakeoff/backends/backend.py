@@ -10,17 +10,18 @@ import msgspec
 from bakeoff.records import Output, Prompt
 from bakeoff.traces import Trace
 
+REPEAT_WINDOW = 64
+"""How many of the latest tokens a repetition penalty looks at, on every runtime."""
+
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True):
     """What a backend can do.
 
-    `max_images` per prompt, None for no limit; `is_in_process` backends hold the weights in this process and refuse
-    several workers; `slots` is how many prompts it answers at the same time; `ahead` is how many more it wants to have
-    waiting, to choose from and to make ready, None where the engine decides.
+    `max_images` per prompt, None for no limit; `slots` is how many prompts it answers at the same time; `ahead` is how
+    many more it wants to have waiting, to choose from and to make ready, None where the engine decides.
     """
 
     max_images: int | None = None
-    is_in_process: bool = False
     slots: int = 1
     ahead: int | None = None
 

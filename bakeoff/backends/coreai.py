@@ -4,6 +4,7 @@ One thread owns the runtime, its event loop and both functions. An image is one 
 most one; prompt and budget must fit the positions that the decoder was compiled with. See docs/coreai.md.
 """
 
+import contextlib
 import hashlib
 import platform
 import queue
@@ -34,7 +35,7 @@ from bakeoff.traces import Trace
 class CoreAiBackend:
     """Both functions on a thread of their own."""
 
-    capabilities = Capabilities(max_images=1, is_in_process=True, slots=1)
+    capabilities = Capabilities(max_images=1, slots=1)
 
     def __init__(self, files: Files, settings: Settings) -> None:
         self._files = files
@@ -78,10 +79,10 @@ class CoreAiBackend:
         return job.future
 
     def _work(self) -> None:
-        with Runtime() as runtime:
+        with contextlib.ExitStack() as stack:
             try:
                 began = time.perf_counter()
-                answerer = self._load(runtime)
+                answerer = self._load(stack.enter_context(Runtime()))
             except Exception as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
                 is_ours = isinstance(error, UsageProblem)
                 self._ready.set_exception(error if is_ours else UsageProblem(f"Core AI cannot load it: {error!r}"))

@@ -25,7 +25,7 @@ from bakeoff.traces import Token, Trace
 class HfBackend:
     """A model in this process; `--timeout` holds between tokens."""
 
-    capabilities = Capabilities(is_in_process=True)
+    capabilities = Capabilities()
 
     def __init__(self, spec: ModelSpec, settings: Settings) -> None:
         folder, revision = model_folder(spec)

@@ -9,8 +9,8 @@ import torch
 import transformers
 from PIL import Image as Picture
 
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.backends.images import image_bytes
-from bakeoff.backends.llama_api import REPEAT_WINDOW
 from bakeoff.errors import ContextOverflow, UsageProblem
 from bakeoff.records import ImagePart, Message, Prompt, Sampling, Text
 from bakeoff.traces import IMAGE_PLACE, Token

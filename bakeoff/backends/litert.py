@@ -17,10 +17,9 @@ from typing import Any
 
 import litert_lm
 
-from bakeoff.backends.backend import Capabilities, Settings
+from bakeoff.backends.backend import REPEAT_WINDOW, Capabilities, Settings
 from bakeoff.backends.litert_files import litert_file
 from bakeoff.backends.litert_prompts import messages_of, sampler_fields, text_of
-from bakeoff.backends.llama_api import REPEAT_WINDOW
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, UsageProblem
 from bakeoff.hub import file_sha256
 from bakeoff.models import ModelSpec
@@ -55,7 +54,7 @@ class LitertBackend:
         except (RuntimeError, OSError) as error:
             raise UsageProblem(f"LiteRT-LM cannot load {file}: {error}") from error
         self.load_s = time.perf_counter() - began
-        self.capabilities = Capabilities(max_images=MOST_IMAGES if sees else 0, is_in_process=True)
+        self.capabilities = Capabilities(max_images=MOST_IMAGES if sees else 0)
         self.identity: Mapping[str, Any] = {
             "runtime": "litert-lm",
             "runtime_version": f"litert-lm-api {_version()}",

@@ -3,15 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.errors import BackendError
 from bakeoff.records import ImagePart, Message, Prompt, Text
 from bakeoff.traces import IMAGE_PLACE, Token
 
 Post = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
 """`post(path, body)` returns the reply or raises a BackendError."""
-
-REPEAT_WINDOW = 64
-"""How many of the latest tokens a repetition penalty looks at, on every runtime."""
 
 PIXEL = (
     "data:image/png;base64,"

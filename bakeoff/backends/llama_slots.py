@@ -83,6 +83,7 @@ class Slots:
         self._waiting: deque[Job] = deque()
         self._changed = threading.Condition()
         self._is_closed = False
+        self._deaths = 0
         self._threads = [
             *(
                 threading.Thread(target=self._serve, args=(s,), name=f"slot {s.number}", daemon=True)
@@ -129,22 +130,34 @@ class Slots:
         while (job := self._next(slot)) is not None:
             if not job.future.set_running_or_notify_cancel():
                 continue
+            deaths = self._deaths
             try:
                 result = job.run(slot, job)
             except BackendDied as error:
-                slot.holds = ""
+                self._forget()
                 job.future.set_exception(error)
                 with contextlib.suppress(BackendDied):  # the next job meets it again and says so
                     self._recover()
             except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
                 job.future.set_exception(error)
             else:
+                with self._changed:
+                    if self._deaths != deaths:  # it was answered by the server that has died since
+                        slot.holds = ""
                 job.future.set_result(result)
+
+    def _forget(self) -> None:
+        """Take note that the server has died, and with it what every slot held."""
+        with self._changed:
+            self._deaths += 1
+            for slot in self.slots:
+                slot.holds = ""
+            self._changed.notify_all()
 
     def _next(self, slot: Slot) -> Job | None:
         with self._changed:
-            slot.claims = slot.holds
             while not self._is_closed:
+                slot.claims = slot.holds
                 job = self._choose(slot)
                 if job is not None:
                     self._waiting.remove(job)

@@ -5,6 +5,7 @@ in a batch of mlx-vlm's, which they enter and leave one by one, and share the wo
 `mlx_reuse`); other families are answered one at a time by mlx-vlm's own loop. Every sampling field is explicit.
 """
 
+import gc
 import hashlib
 import queue
 import threading
@@ -54,6 +55,7 @@ class MlxBackend:
         self._prepared: queue.Queue[Job | None] = queue.Queue(maxsize=PREPARED_AHEAD)
         self._lock = threading.Lock()
         self._closed = threading.Event()
+        self._why = "the MLX model is closed"
         self._ready: Future[float] = Future()
         self._thread = threading.Thread(target=self._work, name=f"mlx {spec.arm}", daemon=True)
         self._thread.start()
@@ -77,13 +79,19 @@ class MlxBackend:
     def _queue(self, job: Job) -> Future[Any]:
         with self._lock:
             if self._closed.is_set():
-                job.fail(BackendDied("the MLX model is closed"))
+                job.fail(BackendDied(self._why))
             else:
                 self._asked.put(job)
         return job.future
 
     def restart(self) -> None:
-        """Do nothing: a model in this process dies only with the process."""
+        """Do nothing: the model lives as long as its thread, and is not loaded a second time.
+
+        Raises:
+            BackendDied: when the thread has ended.
+        """
+        if self._closed.is_set():
+            raise BackendDied(self._why)
 
     def close(self) -> None:
         """Stop after the step in work; prompts that are queued or half answered fail with BackendDied."""
@@ -94,18 +102,30 @@ class MlxBackend:
         self._thread.join()
 
     def _work(self) -> None:
+        began = time.perf_counter()
+        mx.reset_peak_memory()  # it is the process's, and an arm before this one may have needed more
+        problem = self._load()
+        if problem is not None:
+            self._drop()
+            self._ready.set_exception(problem)
+            return
+        self._ready.set_result(time.perf_counter() - began)
         try:
-            began = time.perf_counter()
+            with wired_limit(self._model, [generation_stream]):
+                self._worker.work(self._prepared, self._closed)
+        except BaseException as error:  # noqa: BLE001 - a thread that ends in silence leaves others waiting for ever
+            self._die(error)
+        self._drop()
+
+    def _load(self) -> UsageProblem | None:
+        """Load the model and set up what works on it; return why that failed."""
+        try:
             self._model, self._processor = load(str(self._folder))
             mx.eval(self._model.parameters())
-        except Exception as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
-            self._ready.set_exception(UsageProblem(f"mlx-vlm cannot load {self._folder}: {error!r}"))
-            return
-        self._plan()
-        self._ready.set_result(time.perf_counter() - began)
-        with wired_limit(self._model, [generation_stream]):
-            self._worker.work(self._prepared, self._closed)
-        self._drop()
+            self._plan()
+        except BaseException as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
+            return UsageProblem(f"mlx-vlm cannot load {self._folder}: {error!r}")
+        return None
 
     def _plan(self) -> None:
         """Decide what is shared and how many prompts are decoded together."""
@@ -114,7 +134,7 @@ class MlxBackend:
         layouts = Layouts(self._processor.image_processor) if self._memory is not None else None
         self._preparer = Preparer(self._model.config, self._processor, self._folder, layouts)
         rows = (self._settings.concurrency or DEFAULT_ROWS) if can_share else 1
-        self.capabilities = Capabilities(is_in_process=True, slots=rows)
+        self.capabilities = Capabilities(slots=rows)
         timeout_s = self._settings.timeout_s
         self._worker = Worker(
             self._model, self._processor, self._preparer, self._memory, rows=rows, timeout_s=timeout_s
@@ -124,7 +144,7 @@ class MlxBackend:
         """Prepare what is asked, in order, a little ahead of the model."""
         while (job := self._asked.get()) is not None:
             if self._closed.is_set():
-                job.fail(BackendDied("the MLX model was closed"))
+                job.fail(BackendDied(self._why))
                 continue
             if job.future.cancelled():
                 continue
@@ -138,9 +158,21 @@ class MlxBackend:
             self._prepared.put(job)
         self._prepared.put(None)
 
+    def _die(self, error: BaseException) -> None:
+        """Refuse what is asked from now on, and fail what waits, after `error` ended the work on the model."""
+        with self._lock:
+            self._why = f"the work on the MLX model broke off: {error!r}"
+            self._closed.set()
+            self._asked.put(None)
+        self._worker.fail(BackendDied(self._why))
+        for job in iter(self._prepared.get, None):
+            job.fail(BackendDied(self._why))
+
     def _drop(self) -> None:
-        """Free the model on the thread that owns its arrays."""
-        del self._model, self._processor, self._preparer, self._worker, self._memory
+        """Free the model on the thread that owns its arrays, as far as it was loaded."""
+        for name in ("_model", "_processor", "_preparer", "_worker", "_memory"):
+            vars(self).pop(name, None)
+        gc.collect()  # the runtime's own objects may form cycles, and arrays in them would outlive the arm
         mx.clear_cache()
         mx.clear_streams()  # else the process aborts at its exit, now and then: a stream's thread is left unjoined
 

@@ -6,6 +6,8 @@ rows are together does not change a bit of an answer on the CPU device, and test
 
 import itertools
 import time
+import weakref
+from collections.abc import Callable
 from typing import Any
 
 import mlx.core as mx
@@ -48,7 +50,7 @@ class Batch:
 
     def _empty(self) -> None:
         self._batch = GenerationBatch.empty(self._model, self._drawing, self._stop, compute_logprobs=False)
-        self._drawing.batch = self._batch
+        self._drawing.batch = weakref.ref(self._batch)  # a cycle would keep the model alive after its arm is closed
 
     def enter(self, row: Row) -> None:
         """Read the prompt of `row`, draw its first token, and let it take part from the next step on.
@@ -169,12 +171,12 @@ class _Drawing:
 
     def __init__(self) -> None:
         self.rows: dict[int, _Drawn] = {}
-        self.batch: Any = None
+        self.batch: Callable[[], Any]
 
     def sample_target(self, logprobs: Any, *, row_ids: list[int], positions: list[int]) -> Any:
         """Return the next token of every row, of shape [rows]; mlx-vlm calls the row ids 0, so the batch's are used."""
         del row_ids
-        rows = [self.rows[uid] for uid in self.batch.uids]
+        rows = [self.rows[uid] for uid in self.batch().uids]
         if all(row.draw is None for row in rows):
             for place, row in enumerate(rows):
                 row.note(logprobs[place : place + 1])

@@ -11,7 +11,7 @@ import mlx.core as mx
 from mlx_vlm.generate.ar import _PositionedTargetSampler  # private, and the only way to its draws by position
 from mlx_vlm.sample_utils import apply_min_p, apply_top_k, apply_top_p, clamp_temperature, make_logits_processors
 
-from bakeoff.backends.llama_api import REPEAT_WINDOW
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.records import Sampling
 
 Draw = Callable[[Any, int], Any]

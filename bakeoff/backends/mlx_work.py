@@ -48,12 +48,16 @@ class Worker:
         self._preparer = preparer
         self._memory = memory
         self._rows = rows
+        self._timeout_s = timeout_s
+        self._taken: list[Job] = []
         self._batch = Batch(model, processor, memory, timeout_s)
 
     def work(self, jobs: Jobs, closed: threading.Event) -> None:
         """Answer `jobs` until None comes, which follows on `closed`; what is not answered by then fails.
 
-        Free places are filled before the next step: a step for many rows costs little more than one for a few.
+        Free places are filled before the next step: a step for many rows costs little more than one for a few. Whatever
+        this raises concerns no prompt in particular; `fail` then tells those who wait, and None is still to come from
+        `jobs`.
         """
         for job in self._incoming(jobs):
             if closed.is_set():
@@ -61,8 +65,14 @@ class Worker:
             elif job is None:
                 self._step(closed)
             elif job.future.set_running_or_notify_cancel():
+                self._taken = [*(other for other in self._taken if not other.future.done()), job]
                 self._begin(job, closed)
         self._give_up(None)
+
+    def fail(self, error: BackendDied) -> None:
+        """Give `error` to all whose jobs were taken and are not answered."""
+        for job in self._taken:
+            job.fail(error)
 
     def _incoming(self, jobs: Jobs) -> Iterator[Job | None]:
         """Yield jobs while there is a place for them, and None when it is time for a step."""
@@ -76,6 +86,7 @@ class Worker:
                 yield None
                 continue
             if job is None:
+                jobs.put(None)  # there is room, since nothing follows it; whoever reads on after a failure ends too
                 return
             yield job
 
@@ -96,7 +107,7 @@ class Worker:
             if is_reusable(self._model):
                 self._batch.enter(row)
             else:
-                mlx_plain.answer(self._model, self._processor, row)
+                mlx_plain.answer(self._model, self._processor, row, timeout_s=self._timeout_s, closed=closed)
                 self._settle(row)
         except BrokenBatchError:
             self._one_by_one(closed)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bakeoff.backends.llama_api import REPEAT_WINDOW
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.records import Sampling
 from bakeoff.traces import Token
 

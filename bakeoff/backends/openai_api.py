@@ -5,8 +5,8 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.backends.images import image_bytes, mime_type
-from bakeoff.backends.llama_api import REPEAT_WINDOW
 from bakeoff.backends.openai_key import Hide
 from bakeoff.errors import BackendError, ContextOverflow
 from bakeoff.records import ImagePart, Message, Prompt, Sampling

@@ -17,7 +17,6 @@ FEW = 100
 TOO_FEW_FOR_AN_INTERVAL = 30
 
 _MOST_DECIMALS = 4
-_SMALLEST_P = 0.001
 
 
 def count(number: int | None) -> str:
@@ -168,13 +167,6 @@ def bits(per_weight: float | None) -> str:
 def short_hash(digest: str | None) -> str:
     """Return the first ten hex digits."""
     return digest[:10] if digest else NO_DATA
-
-
-def p_value(p: float | None) -> str:
-    """Return a p value in two significant digits, for details only."""
-    if p is None:
-        return NO_DATA
-    return "<0.001" if p < _SMALLEST_P else f"{p:.2g}"
 
 
 def instant(moment: str) -> str:

@@ -24,12 +24,17 @@ class Rounds:
         self._meter = meter
         self._pid = pid
         self._device = device_memory(kind)
+        self._is_warm = False
         self._peaks: dict[str, float] = {}
         self._found: list[dict[str, float]] = []
 
     def __call__(self) -> Output:
         """Ask once."""
-        return self._timed() if self._peaks else self._watched()
+        if self._is_warm:
+            return self._timed()
+        output = self._watched()
+        self._is_warm = True
+        return output
 
     def values(self) -> dict[str, tuple[float, ...]]:
         """Return the values of the timed rounds by quantity, and the peaks of the watched one."""

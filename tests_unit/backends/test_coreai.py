@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.backends import Settings
+from bakeoff.backends import Settings, coreai
 from bakeoff.backends.coreai import CoreAiBackend
 from bakeoff.backends.coreai_decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
@@ -222,6 +222,20 @@ def test_the_identity_names_all_that_moves_a_score(arm: CoreAiBackend) -> None:
     assert arm.identity["compiled"] == "tiny_decode.h20.aimodelc"
     assert arm.identity["texts_sha256"].keys() >= {"config.json", "tokenizer.json", "preprocessor_config.json"}
     assert arm.load_s > 0
+
+
+def test_a_runtime_that_does_not_start_is_a_usage_problem(
+    tmp_path: Path, settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> None:
+        raise OSError("no such framework")
+
+    monkeypatch.setattr(coreai, "Runtime", broken)
+    with (
+        pytest.raises(UsageProblem, match=r"Core AI cannot load it: .*no such framework"),
+        opened(settings(), model_in(tmp_path / "model")),
+    ):
+        pass
 
 
 def test_files_of_another_model_are_refused(tmp_path: Path, settings: Make) -> None:

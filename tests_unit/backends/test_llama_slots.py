@@ -155,6 +155,24 @@ def test_an_error_belongs_to_its_own_job_and_only_a_death_asks_for_recovery(benc
     assert slots.recovered == 1
 
 
+def test_no_slot_counts_on_what_a_dead_server_held(bench: Callable[[int], Bench]) -> None:
+    slots = bench(3)
+    done = slots.put("a0", "a")
+    slots.release("a0")
+    done.result(PATIENCE_S)
+    dies, outlives = slots.put("b0", "b", error=BackendDied("gone")), slots.put("c0", "c")
+    assert slots.begun["b0"].wait(PATIENCE_S)
+    assert slots.begun["c0"].wait(PATIENCE_S)
+    assert "a" in {slot.holds for slot in slots.slots.slots}
+    slots.release("b0")
+    with pytest.raises(BackendDied, match="gone"):
+        dies.result(PATIENCE_S)
+    assert {slot.holds for slot in slots.slots.slots} == {""}
+    slots.release("c0")  # answered before the death, and noted after it
+    assert outlives.result(PATIENCE_S) == "c0"
+    assert {slot.holds for slot in slots.slots.slots} == {""}
+
+
 def test_so_many_prompts_are_made_ready_ahead_and_no_more(bench: Callable[[int], Bench]) -> None:
     slots = bench(1)
     slots.put("busy")

@@ -1,28 +1,28 @@
 """The MLX backend on the embedded checkpoint: what an answer comes with, and what is an error."""
 
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import mlx.core as mx
 import pytest
 
-from bakeoff.backends import open_backend
+from bakeoff.backends import mlx, open_backend
 from bakeoff.backends.mlx import MlxBackend
 from bakeoff.errors import BackendDied, BackendError, UsageProblem
 from bakeoff.models import resolve
-from bakeoff.records import Sampling
+from bakeoff.records import Prompt, Sampling
 from tests_unit.backends.conftest import calibration, prompt_for, spoiled, text_prompt
-from tests_unit.backends.mlx_cases import Make, questions_on_one_image
+from tests_unit.backends.mlx_cases import Make, drawn_image, opened, questions_on_one_image
 
 pytestmark = pytest.mark.real_runtime
 
 
 @pytest.fixture
 def backend(settings: Make) -> Iterator[MlxBackend]:
-    opened = open_backend(resolve("tiny-bf16"), settings())
-    assert isinstance(opened, MlxBackend)
-    yield opened
-    opened.close()
+    with opened(settings()) as model:
+        yield model
 
 
 def test_an_answer_comes_with_its_counts_and_times(backend: MlxBackend) -> None:
@@ -49,11 +49,8 @@ def test_answers_do_not_depend_on_order_or_reuse(settings: Make) -> None:
     samples = questions_on_one_image(2)
     texts = []
     for reuse, order in ((True, samples), (True, samples[::-1]), (False, samples)):
-        opened = open_backend(resolve("tiny-8bit"), settings(image_reuse=reuse))
-        try:
-            texts.append({s.id: opened.submit(prompt_for(s)).result().text for s in order})
-        finally:
-            opened.close()
+        with opened(settings(image_reuse=reuse), "tiny-8bit") as model:
+            texts.append({s.id: model.submit(prompt_for(s)).result().text for s in order})
     assert texts[0] == texts[1] == texts[2]
 
 
@@ -104,10 +101,40 @@ def test_an_image_that_is_not_the_prepared_one_is_an_error(backend: MlxBackend, 
 
 
 def test_a_closed_model_answers_nothing(settings: Make) -> None:
-    opened = open_backend(resolve("tiny-4bit"), settings())
-    opened.close()
+    with opened(settings(), "tiny-4bit") as model:
+        pass
     with pytest.raises(BackendDied):
-        opened.submit(text_prompt("hello")).result()
+        model.submit(text_prompt("hello")).result()
+
+
+def test_a_closed_model_leaves_nothing_in_memory(settings: Make, tmp_path: Path) -> None:
+    gc.collect()  # whatever earlier tests left
+    before = mx.get_active_memory()
+    with opened(settings(), "tiny-4bit") as model:
+        model.submit(text_prompt("what?", drawn_image(tmp_path, 1))).result()
+        needed = mx.get_active_memory() - before
+    assert needed > 1_000_000
+    assert mx.get_active_memory() - before < needed / 100
+
+
+def test_the_peak_of_an_arm_is_not_that_of_the_arm_before(settings: Make) -> None:
+    def peak(prompt: Prompt) -> int:
+        with opened(settings(), "tiny-4bit") as model:
+            return model.submit(prompt).result().peak_memory_bytes or 0
+
+    alone = peak(text_prompt("hello"))
+    larger = peak(prompt_for(calibration()[0]))
+    assert larger > 1.5 * alone
+    assert peak(text_prompt("hello")) == pytest.approx(alone, rel=0.1)
+
+
+def test_a_model_that_cannot_be_set_up_is_a_usage_problem(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("image_processor")
+
+    monkeypatch.setattr(mlx, "Preparer", broken)
+    with pytest.raises(UsageProblem, match=r"mlx-vlm cannot load .*image_processor"):
+        open_backend(resolve("tiny-4bit"), settings())
 
 
 def test_a_folder_that_is_no_model_is_a_usage_problem(tmp_path: Path, settings: Make) -> None:

@@ -1,7 +1,9 @@
 """Rows of one batch do not touch each other: end, error, cancellation, counts and times are each one's own."""
 
+import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
@@ -9,8 +11,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mlx_vlm import stream_generate
 
 from bakeoff.backends import mlx_reuse
+from bakeoff.backends.mlx_work import Worker
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 from bakeoff.records import Output, Prompt, Sampling
 from bakeoff.validity.sameness import ask, compare
@@ -152,6 +156,31 @@ def test_closing_ends_the_answers_in_work(settings: Make) -> None:
         backend.submit(endless[0]).result()
 
 
+def test_work_that_breaks_off_fails_all_that_waits_and_all_that_comes(
+    settings: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lost(*_: object) -> None:
+        raise MemoryError("the device is gone")
+
+    monkeypatch.setattr(Worker, "_step", lost)
+    with opened(settings(concurrency=2)) as backend:
+        waiting = [backend.submit(prompt) for prompt in texts(8)]
+        for future in waiting:
+            with pytest.raises(BackendDied, match="the device is gone"):
+                future.result()
+        with pytest.raises(BackendDied, match="the device is gone"):
+            backend.submit(texts(1)[0]).result()
+        with pytest.raises(BackendDied, match="the device is gone"):
+            backend.restart()
+
+
+@pytest.fixture(params=["batched", "one at a time"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.param == "one at a time":
+        monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+
+
+@pytest.mark.usefixtures("way")
 def test_an_answer_that_takes_too_long_is_a_timeout_of_its_own(settings: Make) -> None:
     with opened(settings(timeout_s=0.0)) as backend:
         endless = backend.submit(asked("endless", "hello", max_tokens=100_000))
@@ -159,6 +188,24 @@ def test_an_answer_that_takes_too_long_is_a_timeout_of_its_own(settings: Make) -
         with pytest.raises(BackendTimeout, match="no whole answer"):
             endless.result()
         assert quick.result().completion_tokens == 1
+
+
+def test_closing_ends_an_answer_that_is_given_alone(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+    begun = threading.Event()
+    with opened(settings()) as backend:
+
+        def slow(*args: Any, **kwargs: Any) -> Iterator[Any]:
+            for step in stream_generate(*args, **kwargs):
+                begun.set()
+                backend._closed.wait()
+                yield step
+
+        monkeypatch.setattr("bakeoff.backends.mlx_plain.stream_generate", slow)
+        future = backend.submit(asked("long", "hello", max_tokens=50))
+        begun.wait()
+    with pytest.raises(BackendDied, match="was closed"):
+        future.result()
 
 
 def test_a_model_that_is_not_batched_gives_the_same_answers_one_at_a_time(

@@ -94,7 +94,7 @@ def _raw(prompt: Prompt) -> list[tuple[int, float]]:
     import mlx.core as mx  # noqa: PLC0415 - the runtime is loaded only where it is tested
     from mlx_vlm import load, stream_generate  # noqa: PLC0415
 
-    from bakeoff.backends.llama_api import REPEAT_WINDOW  # noqa: PLC0415
+    from bakeoff.backends.backend import REPEAT_WINDOW  # noqa: PLC0415
     from bakeoff.backends.mlx_prompts import Preparer  # noqa: PLC0415
     from bakeoff.models import resolve  # noqa: PLC0415
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mlx_vlm.sample_utils import apply_top_k, make_logits_processors
 
-from bakeoff.backends.llama_api import REPEAT_WINDOW
+from bakeoff.backends.backend import REPEAT_WINDOW
 from bakeoff.backends.numpy_sampling import Sampler, kept, log_softmax, penalised, token_of
 from bakeoff.records import Sampling
 

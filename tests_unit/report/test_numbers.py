@@ -118,11 +118,6 @@ def test_memory_is_in_powers_of_ten(size: int | None, text: str) -> None:
     assert numbers.memory(size) == text
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.0314, "0.031"), (0.0004, "<0.001"), (None, "–")])
-def test_p_value(p: float | None, text: str) -> None:
-    assert numbers.p_value(p) == text
-
-
 def test_hash_is_cut_to_ten_digits() -> None:
     assert numbers.short_hash("aa121aa373" + "0" * 54) == "aa121aa373"
     assert numbers.short_hash(None) == "–"

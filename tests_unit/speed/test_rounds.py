@@ -5,6 +5,8 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
+import pytest
+
 from bakeoff.backends.fake import FakeBackend, Script
 from bakeoff.models import resolve
 from bakeoff.speed.energy import EnergyMeter
@@ -37,6 +39,16 @@ def test_memory_is_the_peak_of_the_watched_round_alone() -> None:
     (peak,) = rounds.values()["peak_memory_bytes"]
     assert peak > 10_000_000
     assert "device_peak_bytes" not in rounds.values()
+
+
+def test_rounds_are_timed_where_memory_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bakeoff.speed.memory.peak_memory_bytes", lambda _: None)
+    rounds, backend = rounds_of(EnergyMeter(joules=None))
+    for _ in range(3):
+        rounds()
+    backend.close()
+    assert len(rounds.values()["total_s"]) == 2
+    assert "peak_memory_bytes" not in rounds.values()
 
 
 def test_energy_is_what_the_counter_gained_in_each_round() -> None:
