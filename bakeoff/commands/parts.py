@@ -47,8 +47,8 @@ def agreed_fingerprints(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
                 agreed.check(f"split of {track}", {f"samples of {track} before the split": samples[:8]}, part)
         for arm, manifest in part.manifest.arms.items():
             inputs = found.setdefault(arm, {})
-            for track, fields in _by_track(manifest.fingerprint).items():
-                agreed.check(f"{arm} {track}", {f"{arm}: {name}": value for name, value in fields.items()}, part)
+            for owner, fields in _by_track(manifest.fingerprint).items():
+                agreed.check(f"{arm} {owner}", {f"{arm}: {name}": value for name, value in fields.items()}, part)
                 inputs.update(fields)
     return found
 

@@ -212,7 +212,7 @@ def test_what_lies_beside_the_answers_is_carried_along_or_told(
         write_retold(run, retold(arm, ids[0]))
         write_audit(run, Audit(arm=arm, n=number + 8, concurrency=2, flips=0))
         write_controls(run, Controls(arm=arm, tracks={f"track-{number}": CONTROL}))
-        values = {"total_s": (1.0 + number,)}
+        values: dict[str, tuple[float, ...]] = {"total_s": (1.0 + number,)}
         write_speed(run, Speed(passes=(Pass(arm=arm, setting=setting, number=1, values=values),)))
     merged = merge([run.path for run in directories], tmp_path / "merged")
     run = RunDirectory(tmp_path / "merged")
