@@ -32,11 +32,13 @@ def prober(mode: ParityMode, folder: Path, said: list[str]) -> Prober:
 
 
 def probed(mode: ParityMode, folder: Path, *arms: tuple[ModelSpec, Backend]) -> list[str]:
+    """Return what was found; that an arm is being probed is said beforehand, once for each."""
     said: list[str] = []
     asking = prober(mode, folder, said)
     for spec, backend in arms:
         asking.probe(spec, backend)
-    return said
+    assert sum(line.startswith("probing ") for line in said) == len(arms)
+    return [line for line in said if line.startswith("parity: ")]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -74,7 +76,7 @@ def test_a_thought_that_was_switched_off_is_found_in_one_arm_alone(arm: Arms, tm
     said: list[str] = []
     asking = Prober("warn", RunDirectory(tmp_path), has_images=True, thinking="off", say=said.append)
     asking.probe(*arm("thinker", thinks=True))
-    assert "was asked not to think and its outputs show that it does" in said[0]
+    assert "was asked not to think and its outputs show that it does" in said[1]
 
 
 def test_off_asks_nothing(arm: Arms, tmp_path: Path) -> None:
