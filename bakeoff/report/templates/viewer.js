@@ -191,9 +191,7 @@
     }
     var a = names.indexOf(wanted.a), b = names.indexOf(wanted.b);
     var tried = names.map(function (_, arm) { return /[^0]/.test(index.states[arm]); });
-    // As in the table of differences: the later arm against the earlier one.
-    var first = Math.max(tried.indexOf(true), 0), second = tried.indexOf(true, first + 1);
-    now.a = a >= 0 ? a : b < 0 && wanted.b !== "" && second >= 0 ? second : first;
+    now.a = a >= 0 ? a : Math.max(tried.indexOf(true), 0);
     now.b = b >= 0 && b !== now.a ? b : wanted.b === "" ? -1 : tried.findIndex(function (is, arm) { return is && arm !== now.a; });
     now.is = wanted.is || "all";
     now.group = wanted.group && groupOf(wanted.group) ? wanted.group : "";
