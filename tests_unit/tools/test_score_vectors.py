@@ -81,4 +81,4 @@ def test_file_without_rows_proves_nothing(tmp_path: Path, capsys: pytest.Capture
 
 def test_benchmark_that_does_not_exist_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert bench(["nothing"]) == 2
-    assert "there are: scorers" in capsys.readouterr().err
+    assert "there are: overhead" in capsys.readouterr().err
