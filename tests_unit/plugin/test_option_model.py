@@ -55,7 +55,7 @@ def test_two_servers_refuse_workers(bench: Bench) -> None:
 def test_a_missing_gguf_file_is_named(bench: Bench) -> None:
     run = bench("--model", "absent.gguf", "--limit", "2")
     assert run.code == pytest.ExitCode.USAGE_ERROR
-    assert "the weights file absent.gguf does not exist" in run.text
+    assert "there is no model at absent.gguf" in run.text
 
 
 @pytest.mark.parametrize("name", ["nowhere.gguf", "./no/such/folder", "mlx:/no/such/folder"])
