@@ -264,7 +264,7 @@ def test_a_run_that_was_moved_without_its_data_keeps_pictures(opened: Opened, re
     wait_for(page, "document.querySelector('#v-card img').naturalWidth === 96")
     page.click("text=Load the original")
     wait_for(page, "document.querySelector('#v-card figcaption').textContent.includes('image not found at')")
-    wait_for(page, "document.querySelector('#v-card img').naturalWidth === 96")
+    assert page.evaluate("document.querySelector('#v-card img').naturalWidth") == 96
 
 
 def test_without_copies_the_files_are_shown_and_without_both_it_is_said(
