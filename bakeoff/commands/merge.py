@@ -25,7 +25,7 @@ from bakeoff.report.merging import shared_environment
 from bakeoff.runs import ArmManifest, PartManifest, RunDirectory, Selection, is_complete
 from bakeoff.skips import Skip
 from bakeoff.validity.gates import check_gates, write_gates
-from bakeoff.validity.rules import read_rules
+from bakeoff.validity.rules import asked_gates, read_rules
 
 _MOST_NAMED = 5
 
@@ -201,4 +201,4 @@ def _write(
 
 def _hold_gates(run: RunDirectory, parts: Sequence[Part]) -> None:
     if any((part.run.path / "gates.json").is_file() for part in parts):
-        write_gates(run, check_gates(run, read_rules(run.manifest().options)))
+        write_gates(run, check_gates(run, read_rules(asked_gates(run.manifest().options))))

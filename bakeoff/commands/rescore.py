@@ -24,7 +24,7 @@ from bakeoff.runs import Manifest, RunDirectory, utc_now
 from bakeoff.scorers import SCORERS
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.gates import check_gates, write_gates
-from bakeoff.validity.rules import read_rules
+from bakeoff.validity.rules import asked_gates, read_rules
 
 _MOST_SHOWN = 20
 _LONGEST = 40
@@ -178,7 +178,7 @@ def _write(run: RunDirectory, found: list[ArmScoring], scorers: Mapping[str, str
         before = log.read_text("ascii") if log.is_file() else ""
         write_atomically(log, before + json.dumps(entry, sort_keys=True) + "\n")
     if (run.path / "gates.json").is_file() or manifest.options.get("min_score") or manifest.options.get("max_drop"):
-        write_gates(run, check_gates(run, read_rules(manifest.options)))
+        write_gates(run, check_gates(run, read_rules(asked_gates(manifest.options))))
 
 
 def _line(change: Change, at: str) -> str:

@@ -11,7 +11,7 @@ from bakeoff.models import split_names
 from bakeoff.records import Sampling
 from bakeoff.sharding import Shard, read_shard
 from bakeoff.tracks import TRACKS
-from bakeoff.validity.rules import DEFAULTS as GATE_DEFAULTS, OPTIONS as GATE_OPTIONS, GateRules, read_rules
+from bakeoff.validity.rules import DEFAULTS as GATE_DEFAULTS, OPTIONS as GATE_OPTIONS, GateRules, asked_gates, read_rules
 
 T = TypeVar("T")
 
@@ -183,16 +183,16 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **DEFAULTS,
         **stored,
         **raw_options(config),
+        **GATE_DEFAULTS,
         **_gates(config, stored),
         **{name: config.getoption(f"bakeoff_{name}") for name in ("audit", "controls")},
     }
 
 
 def _gates(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the gates: from the command line, else from the stored run, else those that hold unasked."""
+    """Return the gates that somebody asked for: on the command line, else when the stored run was begun."""
     named = {name: config.getoption(f"bakeoff_{name}") for name in GATE_OPTIONS}
-    silent = {**GATE_DEFAULTS, **{name: stored[name] for name in GATE_OPTIONS if stored.get(name) is not None}}
-    return {name: value if value not in (None, []) else silent.get(name, value) for name, value in named.items()}
+    return {**asked_gates(stored), **{name: value for name, value in named.items() if value not in (None, [])}}
 
 
 def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:

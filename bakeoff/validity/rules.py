@@ -45,7 +45,7 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 class GateRules(msgspec.Struct, frozen=True, kw_only=True):
     """All gates of a run. `max_truncated` is a fraction per arm and track, `max_errors` a number per arm.
 
-    `asked` names those of the two that somebody typed: the others are told of only when they do not pass.
+    `asked` names those of the two that somebody typed (in a stored run: with another value): the others are told of only when they do not pass.
     """
 
     min_scores: tuple[MinScore, ...] = ()
@@ -61,6 +61,12 @@ OPTIONS = ("min_score", "baseline", "max_drop", "max_truncated", "max_errors", "
 """Names of the options that make the rules, as a run's manifest stores them."""
 DEFAULTS: dict[str, Any] = {"max_truncated": 1.0, "max_errors": 0, "undecided": "fail"}
 """Values of those that hold without being asked for."""
+
+
+def asked_gates(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the gates in a run's `stored` options, without those that hold unasked and have their default there."""
+    values = {name: stored.get(name) for name in OPTIONS}
+    return {name: value for name, value in values.items() if value not in (None, [], DEFAULTS.get(name))}
 
 
 def read_rules(options: Mapping[str, Any]) -> GateRules:
