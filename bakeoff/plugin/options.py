@@ -11,7 +11,13 @@ from bakeoff.models import split_names
 from bakeoff.records import Sampling
 from bakeoff.sharding import Shard, read_shard
 from bakeoff.tracks import TRACKS
-from bakeoff.validity.rules import DEFAULTS as GATE_DEFAULTS, OPTIONS as GATE_OPTIONS, GateRules, asked_gates, read_rules
+from bakeoff.validity.rules import (
+    DEFAULTS as GATE_DEFAULTS,
+    OPTIONS as GATE_OPTIONS,
+    GateRules,
+    asked_gates,
+    read_rules,
+)
 
 T = TypeVar("T")
 

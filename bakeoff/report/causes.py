@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 from bakeoff.records import Record, Sample
-from bakeoff.report.results import Causes, FlipSlice
+from bakeoff.report.flip_results import Causes, FlipSlice
+from bakeoff.report.gathering import gathered
 from bakeoff.validity.retold import NEAR, Gap
 
 Test = Callable[[Record, Record], bool]
@@ -65,6 +66,7 @@ def flip_causes(
         n=len(pairs),
         causes=_counted(flips.values()),
         by={dimension: _slices([a for a, _ in pairs], flips, place) for dimension, place in slices.items()},
+        gathered=gathered(pairs, slices),
     )
 
 

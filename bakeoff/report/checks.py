@@ -96,7 +96,7 @@ def _badge(run: Run, checks: Mapping[str, Check], comparisons: tuple[Comparison,
 def _reasons(check: Check) -> tuple[str, ...]:
     """Return why a check does not hold: every serious finding of the parity probes, else its reason."""
     serious = (
-        tuple(found.sentence for found in check.findings if found.serious) if isinstance(check, ParityCheck) else ()
+        tuple(found.told_first for found in check.findings if found.serious) if isinstance(check, ParityCheck) else ()
     )
     return serious or (check.reason,)
 

@@ -11,8 +11,9 @@ from bakeoff.records import Record, Sample
 from bakeoff.report import numbers, verdicts
 from bakeoff.report.arms import precision
 from bakeoff.report.causes import flip_causes
+from bakeoff.report.flip_results import Causes
 from bakeoff.report.reading import Arm, Run, prepared_samples
-from bakeoff.report.results import ArmResult, Causes, Comparison, Relation, TrackResult, Word
+from bakeoff.report.results import ArmResult, Comparison, Relation, TrackResult, Word
 from bakeoff.report.several import after_holm, interval_p_values
 from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
 from bakeoff.tracks import TRACKS

@@ -5,6 +5,9 @@ from bakeoff.report.reading import Run
 from bakeoff.report.results import AuditCheck, ControlsCheck, ParityCheck
 from bakeoff.validity.parity import judge
 
+_NO_AUDIT = "not asked for: --audit 32 shows whether answers change when others are in flight"
+_NO_CONTROLS = "not asked for: --controls shows whether answers come from the images"
+
 
 def parity_check(run: Run) -> ParityCheck:
     """Return what the probes of all arms say together."""
@@ -23,7 +26,7 @@ def audit_check(run: Run) -> AuditCheck:
     """Return whether answers depended on what else was in flight; asked for by `--audit` only."""
     arms = {arm: run.audits[arm] for arm in run.arms if arm in run.audits}
     if not arms:
-        return AuditCheck(state="not checked", required=False, reason="not checked", arms=arms)
+        return AuditCheck(state="not checked", required=False, reason=_NO_AUDIT, arms=arms)
     unsafe = [audit for audit in arms.values() if not audit.is_safe]
     if unsafe:
         return AuditCheck(state="differs", required=True, reason=unsafe[0].sentence, arms=arms)
@@ -36,7 +39,7 @@ def controls_check(run: Run) -> ControlsCheck:
     """Return whether scores fall without the right images; asked for by `--controls` only."""
     arms = {arm: run.controls[arm].tracks for arm in run.arms if arm in run.controls}
     if not any(arms.values()):
-        return ControlsCheck(state="not checked", required=False, reason="not checked", arms=arms)
+        return ControlsCheck(state="not checked", required=False, reason=_NO_CONTROLS, arms=arms)
     wrong = [
         sentence
         for arm in arms

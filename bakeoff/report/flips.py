@@ -4,9 +4,10 @@ from collections.abc import Iterable
 
 from bakeoff.report import numbers, verdicts
 from bakeoff.report.causes import CAUSES
+from bakeoff.report.flip_results import FlipSlice
 from bakeoff.report.grid import tracks_of
 from bakeoff.report.measuring import natural
-from bakeoff.report.results import Comparison, FlipSlice, Results
+from bakeoff.report.results import Comparison, Results
 from bakeoff.report.tables import Table
 
 _MOST_DIMENSIONS = 3

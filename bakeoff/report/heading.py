@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bakeoff.report import numbers
-from bakeoff.report.checks import named_checks
+from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import tracks_of
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Badge, Results
@@ -40,7 +40,7 @@ def meta(run: Run, results: Results) -> tuple[str, ...]:
     named = {"processor": "", "machine": "", "system": "", "os": "", "python": "Python "}
     machine = [f"{before}{text}" for name, before in named.items() if isinstance(text := found.get(name), str)]
     if isinstance(memory := found.get("memory_bytes"), int):
-        machine.insert(1, numbers.memory(memory))
+        machine.insert(1, f"{numbers.memory(memory)} memory")
     return (numbers.instant(results.created), *machine, f"margin ±{numbers.points(run.margin_pp)} pp")
 
 
@@ -51,9 +51,11 @@ def badge(results: Results) -> dict[str, Any]:
     if len(results.arms) < 2:  # noqa: PLR2004 -- a pair
         symbol, text = "–", "Nothing to compare"
     elif word == "differs":
-        required = [check.state for check in named_checks(results.validity).values() if check.required]
-        found, unknown = required.count("differs"), required.count("not checked")
-        parts = [f"{found} {'difference' if found == 1 else 'differences'}"] if found else []
-        parts += [f"{unknown} {'check' if unknown == 1 else 'checks'} not made"] if unknown else []
-        text = f"{text}, {' and '.join(parts)}"
+        required = {name: check.state for name, check in named_checks(results.validity).items() if check.required}
+        parts = [
+            f"{words} {', '.join(names)}"
+            for state, words in (("differs", "differs in"), ("not checked", "without a check of"))
+            if (names := [LABELS[name].lower() for name, found in required.items() if found == state])
+        ]
+        text = f"{text}, but {' and '.join(parts)}"
     return {"symbol": symbol, "text": text, "kind": word.replace(" ", "-"), "reasons": results.validity.reasons}

@@ -105,6 +105,7 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
                 "kind": tables.word_kind(c),
                 "sentence": c.sentence,
                 "evidence": c.evidence,
+                "where": verdicts.gathering(c.causes.gathered) if c.causes is not None else "",
                 "track": c.track,
             }
             for c in verdicts.leading(results.comparisons)

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff.report.flip_results import Causes
 from bakeoff.report.speed_about import SpeedAbout
 from bakeoff.speed.metrics import Figure
 from bakeoff.validity.audit import Audit
@@ -83,20 +84,6 @@ class ArmResult(msgspec.Struct, frozen=True, kw_only=True):
     decode_tps_median: float | None
     peak_memory_bytes: int | None
     tracks: dict[str, TrackResult]
-
-
-class FlipSlice(msgspec.Struct, frozen=True, kw_only=True):
-    """Flipped samples among `n`, counted by cause; causes that did not occur are not listed."""
-
-    n: int
-    flips: int
-    causes: dict[str, int]
-
-
-class Causes(FlipSlice, frozen=True, kw_only=True):
-    """Samples that one arm has right and the other has not, by cause, and the same by dimension and value."""
-
-    by: dict[str, dict[str, FlipSlice]]
 
 
 class Holm(msgspec.Struct, frozen=True, kw_only=True):

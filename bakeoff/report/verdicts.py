@@ -8,7 +8,8 @@ import math
 from collections.abc import Iterable
 
 from bakeoff.report import numbers
-from bakeoff.report.results import ArmResult, Causes, Comparison, Holm, Word
+from bakeoff.report.flip_results import Causes, Gathering
+from bakeoff.report.results import ArmResult, Comparison, Holm, Word
 
 SYMBOLS: dict[Word, str] = {
     "same": "≈",
@@ -89,11 +90,21 @@ def corrected_sentence(comparison: Comparison, corrected: Holm, track: str) -> s
 
 
 def flips(causes: Causes) -> str:
-    """Return how many samples flipped and why, as one sentence; nothing when none did."""
+    """Return where the difference lies, how many samples flipped and why; nothing when none did."""
     if not causes.flips:
-        return ""
+        return gathering(causes.gathered)
     named = ", ".join(f"{name} {numbers.count(count)}" for name, count in causes.causes.items())
-    return f"Flipped {numbers.counted(causes.flips, causes.n)}: {named}."
+    told = f"Flipped {numbers.counted(causes.flips, causes.n)}: {named}."
+    return f"{gathering(causes.gathered)} {told}".strip()
+
+
+def gathering(found: Gathering | None) -> str:
+    """Return in which group the difference lies, as one sentence; nothing when chance may have spread it so."""
+    if found is None:
+        return ""
+    there, elsewhere = (f"{numbers.signed(diff)} pp" for diff in (found.diff_pp, found.rest_diff_pp))
+    where = f"{found.dimension} {found.value}: {there} on {numbers.count(found.n)} samples"
+    return f"The difference lies in {where}, {elsewhere} on the other {numbers.count(found.rest_n)}."
 
 
 def settling(needed: int | None) -> str:

@@ -11,7 +11,8 @@ from bakeoff.traces import Token
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """One thing found. A `serious` one makes parity fail; any other is for the reader.
 
-    `kind` is a word for tools and tests; `arms` are whom it concerns; `probes` where it shows.
+    `kind` is a word for tools and tests; `arms` are whom it concerns; `probes` where it shows. `brief` says the same
+    to somebody in a hurry, without the numbers; it is empty where the sentence has none to leave out.
     """
 
     kind: str
@@ -19,6 +20,12 @@ class Finding(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     serious: bool = True
     probes: tuple[str, ...] = ()
+    brief: str = ""
+
+    @property
+    def told_first(self) -> str:
+        """What a reader is told before the numbers."""
+        return self.brief or self.sentence
 
 
 def gaps(a: tuple[Token, ...], b: tuple[Token, ...]) -> list[float]:

@@ -115,7 +115,8 @@ def _image_tokens(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
             f"{more} puts one extra token after each image that is not tiled ({_counts(found)}), none after tiled "
             f"ones: a thumbnail marker on untiled images, as llama.cpp builds about b10434 add it; {less} does not"
         )
-        return [Finding(kind="thumbnail marker", arms=arms, sentence=sentence, probes=tuple(found))]
+        brief = f"{more} puts one extra token after each image that is not tiled, {less} does not"
+        return [Finding(kind="thumbnail marker", arms=arms, sentence=sentence, probes=tuple(found), brief=brief)]
     sizes = listed(x.size for x, _, _ in found.values())
     least = min(
         min(x.image_tokens or 1, y.image_tokens or 1) / max(x.image_tokens or 1, y.image_tokens or 1)
@@ -129,7 +130,8 @@ def _image_tokens(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
     sentence = (
         f"{arms[0]} and {arms[1]} give images of size {sizes} other numbers of tokens ({_counts(found)}): {cause}"
     )
-    return [Finding(kind="image tokens", arms=arms, sentence=sentence, probes=tuple(found))]
+    brief = f"{arms[0]} and {arms[1]} turn the same images into other numbers of tokens: {cause}"
+    return [Finding(kind="image tokens", arms=arms, sentence=sentence, probes=tuple(found), brief=brief)]
 
 
 def _weights(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
@@ -145,7 +147,8 @@ def _weights(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
             f"{arms[0]} and {arms[1]} read the same tokens and answer as two different models do (mean gap of "
             f"log-probabilities {gap:.2f} without any image): other weights"
         )
-        return [Finding(kind="weights", arms=arms, sentence=sentence)]
+        brief = f"{arms[0]} and {arms[1]} answer as two different models do: other weights"
+        return [Finding(kind="weights", arms=arms, sentence=sentence, brief=brief)]
     if gap > OTHER_PRECISION:
         apart = f"{gap:.3f} apart without any image"
         sentence = f"{arms[0]} and {arms[1]} lie {apart}: as the same weights at another precision"
@@ -166,17 +169,22 @@ def _pictures(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
         f"images of size {listed(right, most=6)} agree (at most {max(found[s] for s in right):.3f})" if right else ""
     )
     names = tuple(name for name, (x, _) in pairs.items() if x.size in wrong)
+    between = f"{arms[0]} and {arms[1]} do not see the same pictures"
     if all(size.startswith(("tiled", "huge")) for size in wrong):
         kind, cause = "tiles", "the tiles are resampled differently: one stretches an image to fill them, one pads it"
+        brief = f"{between} where a large image is cut into tiles: one stretches it to fill them, one pads it"
     elif all(size.startswith(("tiled", "huge", "shrunk", "small", "odd")) for size in wrong):
         kind, cause = "resampling", "images that have to be resized are resized differently"
+        brief = f"{between} where an image has to be resized: they do it differently"
     else:
         kind, cause = "vision", "another projector, other pixel values, or an image put elsewhere in the prompt"
+        brief = f"{between}: {cause}"
     sentence = (
         f"{arms[0]} and {arms[1]} read the same tokens, and their log-probabilities differ on images of size {where}, "
         f"against {text:.3f} without images{'; ' if clean else ''}{clean}: {cause}"
     )
-    return [Finding(kind=kind, arms=arms, sentence=sentence, probes=names)]
+    brief += f"; {'text and ' if not text > LEAST_GAP else ''}other images agree" if right else ""
+    return [Finding(kind=kind, arms=arms, sentence=sentence, probes=names, brief=brief)]
 
 
 def class_gaps(pairs: Pairs) -> dict[str, float]:

@@ -31,14 +31,15 @@ class Parity(msgspec.Struct, frozen=True, kw_only=True):
 def judge(probes: Mapping[str, Probe], arms: tuple[str, ...]) -> Parity:
     """Return what the probes of `arms` say, of each and of every pair."""
     known = [probes[arm] for arm in arms if arm in probes]
-    findings = [finding for probe in known for finding in (*check_arm(probe), *check_reference(probe))]
+    findings = [finding for probe in known for finding in check_arm(probe)]
     for a, b in itertools.combinations(known, 2):
         findings += check_pair(a, b)
+    findings += [finding for probe in known for finding in check_reference(probe)]
     unprobed = tuple(arm for arm in arms if arm not in probes)
     serious = [finding for finding in findings if finding.serious]
     if serious:
         more = f" (and {len(serious) - 1} more)" if len(serious) > 1 else ""
-        return Parity(state="differs", reason=serious[0].sentence + more, findings=tuple(findings), unprobed=unprobed)
+        return Parity(state="differs", reason=serious[0].told_first + more, findings=tuple(findings), unprobed=unprobed)
     if unprobed:
         reason = "not checked" if len(unprobed) == len(arms) else f"{listed(unprobed)} not probed"
         return Parity(state="not checked", reason=reason, findings=tuple(findings), unprobed=unprobed)
@@ -62,4 +63,6 @@ def check_reference(probe: Probe) -> tuple[Finding, ...]:
     is_tiles = right and all(size.startswith("tiled") for size in wrong)
     cause = "tiles are resampled differently" if is_tiles else "not what the reference implementation computes"
     sentence = f"{probe.arm} leaves the reference on images of size {where}{clean}: {cause}"
-    return (Finding(kind="reference", arms=(probe.arm,), sentence=sentence),)
+    does = "see tiled images" if is_tiles else f"treat {listed(wrong, most=3)} images"
+    brief = f"{probe.arm} does not {does} as the reference implementation does"
+    return (Finding(kind="reference", arms=(probe.arm,), sentence=sentence, brief=brief),)

@@ -45,7 +45,8 @@ class MaxDrop(msgspec.Struct, frozen=True, kw_only=True):
 class GateRules(msgspec.Struct, frozen=True, kw_only=True):
     """All gates of a run. `max_truncated` is a fraction per arm and track, `max_errors` a number per arm.
 
-    `asked` names those of the two that somebody typed (in a stored run: with another value): the others are told of only when they do not pass.
+    `asked` names those of the two that somebody typed (in a stored run: with another value than the default): the
+    others are told of only when they do not pass.
     """
 
     min_scores: tuple[MinScore, ...] = ()
