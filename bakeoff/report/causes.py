@@ -61,21 +61,19 @@ def flip_causes(
     slices: dict[str, Callable[[Record], str | None]] = {SIZE: lambda record: _size_class(record, samples)}
     slices[TILES] = _tiles_class
     slices |= {name: partial(_group, name) for name in dimensions}
+    placed = {dimension: [place(a) for a, _ in pairs] for dimension, place in slices.items()}
     return Causes(
         flips=len(flips),
         n=len(pairs),
         causes=_counted(flips.values()),
-        by={dimension: _slices([a for a, _ in pairs], flips, place) for dimension, place in slices.items()},
-        gathered=gathered(pairs, slices),
+        by={dimension: _slices([a for a, _ in pairs], flips, values) for dimension, values in placed.items()},
+        gathered=gathered(pairs, placed),
     )
 
 
-def _slices(
-    records: Iterable[Record], flips: Mapping[str, str], place: Callable[[Record], str | None]
-) -> dict[str, FlipSlice]:
+def _slices(records: Sequence[Record], flips: Mapping[str, str], values: Sequence[str | None]) -> dict[str, FlipSlice]:
     members: dict[str, list[str]] = {}
-    for record in records:
-        value = place(record)
+    for record, value in zip(records, values, strict=True):
         if value is not None:
             members.setdefault(value, []).append(record.sample_id)
     return {
