@@ -14,14 +14,12 @@ from bakeoff.errors import UsageProblem
 from bakeoff.report import numbers
 from bakeoff.report.comparing import shown_metric
 from bakeoff.report.measuring import arm_result
+from bakeoff.report.pairing import Spread, spread_of
 from bakeoff.report.reading import Arm, Run, read_run
 from bakeoff.runs import RunDirectory
 from bakeoff.stats import (
-    compute_moments,
-    design_effect,
     detectable_difference,
     detectable_difference_continuous,
-    intraclass_correlation,
     samples_for_difference,
     samples_for_equivalence,
 )
@@ -43,51 +41,13 @@ class Wanted(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Pilot(msgspec.Struct, frozen=True, kw_only=True):
-    """What a stored pair says of the differences of its scores on one track, as they are and by image.
-
-    `unevenness` is what a macro mean over groups of different size costs: 1 for a plain mean.
-    """
+    """What a stored pair says of the differences of its scores on one track; `full` is the size of the split."""
 
     a: str
     b: str
     title: str
     full: int | None
-    differences: tuple[float, ...]
-    clusters: tuple[tuple[float, ...], ...]
-    unevenness: float = 1.0
-
-    @property
-    def discordance(self) -> float:
-        """Share of samples on which the scores differ."""
-        return sum(d != 0 for d in self.differences) / len(self.differences)
-
-    @property
-    def is_binary(self) -> bool:
-        """Whether every difference is -1, 0 or 1."""
-        return all(d in {-1.0, 0.0, 1.0} for d in self.differences)
-
-    @property
-    def icc(self) -> float | None:
-        """How much alike the differences on one image are."""
-        return intraclass_correlation(self.clusters)
-
-    @property
-    def deff(self) -> float:
-        """Factor by which shared images and uneven groups raise the number of samples; at least 1."""
-        icc = self.icc
-        shared = 1.0 if icc is None else max(design_effect([len(c) for c in self.clusters], icc), 1.0)
-        return shared * self.unevenness
-
-    @property
-    def spread(self) -> float:
-        """Mean square of the differences, which is the discordance where scores are 0 or 1."""
-        return math.fsum(d * d for d in self.differences) / len(self.differences)
-
-    @property
-    def sd(self) -> float:
-        """Standard deviation of the differences."""
-        mean = math.fsum(self.differences) / len(self.differences)
-        return math.sqrt(math.fsum((d - mean) ** 2 for d in self.differences) / max(len(self.differences) - 1, 1))
+    spread: Spread
 
 
 def read_effect(text: str) -> float:
@@ -139,13 +99,13 @@ def _round_figures(wanted: Wanted) -> Iterator[str]:
 
 
 def _from_pilot(wanted: Wanted, pilot: Pilot) -> Iterator[str]:
-    n = len(pilot.differences)
+    n = len(pilot.spread.differences)
     yield f"{pilot.a} against {pilot.b} on {pilot.title}: {numbers.count(n)} pairs"
-    share = numbers.percent(pilot.discordance)
+    share = numbers.percent(pilot.spread.discordance)
     yield f"  Their scores differ on {share} of samples.{_sharing(pilot)}"
     if n < numbers.FEW:
         yield f"  {numbers.count(n)} pairs are few: take what follows as a rough figure."
-    if pilot.discordance == 0:
+    if pilot.spread.discordance == 0:
         yield "  No sample tells them apart, so no number can be worked out; answer more samples first."
         return
     needed, least = _needed(wanted, pilot), _detectable(wanted, pilot)
@@ -153,7 +113,7 @@ def _from_pilot(wanted: Wanted, pilot: Pilot) -> Iterator[str]:
         yield f"  A difference of {wanted.words} cannot be: arms that differ on {share} are at most that far apart."
     else:
         yield f"  To see {wanted.words} in {numbers.percent(wanted.power)} of runs: {_pairs(needed, pilot)}"
-    same = samples_for_equivalence(wanted.effect, pilot.spread, deff=pilot.deff)
+    same = pilot.spread.pairs_for_equivalence(wanted.effect)
     if same is not None:
         yield f"  To call equal arms the same within {wanted.words} in 80% of runs: {_pairs(same, pilot)}"
     there = f"the {numbers.count(n)} pairs there are"
@@ -165,26 +125,28 @@ def _from_pilot(wanted: Wanted, pilot: Pilot) -> Iterator[str]:
 
 def _sharing(pilot: Pilot) -> str:
     reasons = []
-    if pilot.icc is not None:
-        reasons.append(f"questions share images (correlation {pilot.icc:.2f})")
-    if pilot.unevenness > 1.0 + 1e-9:
+    if pilot.spread.icc is not None:
+        reasons.append(f"questions share images (correlation {pilot.spread.icc:.2f})")
+    if pilot.spread.unevenness > 1.0 + 1e-9:
         reasons.append("groups of different size weigh the same")
-    factor = numbers.ratio(pilot.deff)
+    factor = numbers.ratio(pilot.spread.deff)
     return f" Because {' and '.join(reasons)}, it takes {factor} times the samples." if reasons else ""
 
 
 def _needed(wanted: Wanted, pilot: Pilot) -> int | None:
-    if pilot.is_binary:
-        return samples_for_difference(wanted.effect, pilot.discordance, deff=pilot.deff, power=wanted.power)
-    one = detectable_difference_continuous(1, pilot.sd, deff=pilot.deff, power=wanted.power)
+    if pilot.spread.is_binary:
+        return samples_for_difference(
+            wanted.effect, pilot.spread.discordance, deff=pilot.spread.deff, power=wanted.power
+        )
+    one = detectable_difference_continuous(1, pilot.spread.sd, deff=pilot.spread.deff, power=wanted.power)
     return math.ceil((one / wanted.effect) ** 2)
 
 
 def _detectable(wanted: Wanted, pilot: Pilot) -> float | None:
-    n = len(pilot.differences)
-    if pilot.is_binary:
-        return detectable_difference(n, pilot.discordance, deff=pilot.deff, power=wanted.power)
-    return detectable_difference_continuous(n, pilot.sd, deff=pilot.deff, power=wanted.power)
+    n = len(pilot.spread.differences)
+    if pilot.spread.is_binary:
+        return detectable_difference(n, pilot.spread.discordance, deff=pilot.spread.deff, power=wanted.power)
+    return detectable_difference_continuous(n, pilot.spread.sd, deff=pilot.spread.deff, power=wanted.power)
 
 
 def _pairs(needed: int, pilot: Pilot) -> str:
@@ -211,20 +173,13 @@ def _pilot(run: Run, a: Arm, b: Arm, track: str) -> Pilot | None:
     common = sorted(left.keys() & right.keys())
     if not common:
         return None
-    differences = [(left[key].score or 0.0) - (right[key].score or 0.0) for key in common]
-    clusters: dict[str, list[float]] = {}
-    for key, difference in zip(common, differences, strict=True):
-        clusters.setdefault(left[key].cluster, []).append(difference)
     result = arm_result(run, a).tracks[track]
     metric = shown_metric([result])
     macro = TRACKS[track].macro if track in TRACKS else None
-    strata = [left[key].groups.get(macro, "") for key in common] if macro else None
     return Pilot(
         a=a.name,
         b=b.name,
         title=f"{result.title} ({metric})" if metric else result.title,
         full=result.full,
-        differences=tuple(differences),
-        clusters=tuple(tuple(cluster) for cluster in clusters.values()),
-        unevenness=len(common) / compute_moments(differences, strata=strata).n_equal,
+        spread=spread_of([(left[key], right[key]) for key in common], macro),
     )

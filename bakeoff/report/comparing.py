@@ -1,7 +1,6 @@
 """Every pair of arms on every track they share: paired difference, verdict, or the reason why there is none."""
 
 import itertools
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,10 +11,11 @@ from bakeoff.report import numbers, verdicts
 from bakeoff.report.arms import precision
 from bakeoff.report.causes import flip_causes
 from bakeoff.report.flip_results import Causes
+from bakeoff.report.pairing import spread_of
 from bakeoff.report.reading import Arm, Run, prepared_samples
 from bakeoff.report.results import ArmResult, Comparison, Relation, TrackResult, Word
 from bakeoff.report.several import after_holm, interval_p_values
-from bakeoff.stats import PairedDifference, paired_difference, samples_for_equivalence
+from bakeoff.stats import PairedDifference, paired_difference
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.inputs import differing_inputs, differing_records
 from bakeoff.validity.retold import gaps
@@ -139,7 +139,7 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
         return _without_verdict(run, pair, metric, "undecided", "all samples of a group share one image")
     bounds_pp = (bounds[0] * 100.0, bounds[1] * 100.0)
     word, beyond = verdicts.read_verdict(*bounds_pp, run.margin_pp)
-    needed = _needed(run, pair, found) if word == "undecided" else None
+    needed = _needed(run, pair, strata) if word == "undecided" else None
     return msgspec.structs.replace(
         _base(run, pair, metric),
         diff_pp=found.value * 100.0,
@@ -159,6 +159,7 @@ def _comparison(run: Run, pair: _Pair, arms: Mapping[str, ArmResult]) -> Compari
             bounds_pp=bounds_pp,
             margin_pp=run.margin_pp,
             needed=needed,
+            full=results[0].full,
         ),
         evidence=verdicts.evidence(
             diff_pp=found.value * 100.0,
@@ -279,8 +280,7 @@ def _identical(pair: _Pair) -> int:
     return sum(a.output == b.output for a, b in pair.common)
 
 
-def _needed(run: Run, pair: _Pair, found: PairedDifference) -> int | None:
-    """Return how many pairs would show that equal arms are the same, at the discordance seen here."""
-    discordance = math.fsum((a.score or 0.0) != (b.score or 0.0) for a, b in pair.common) / len(pair.common)
-    needed = samples_for_equivalence(run.margin_pp / 100.0, discordance, deff=max(found.deff_eq or 1.0, 1.0))
+def _needed(run: Run, pair: _Pair, strata: str | None) -> int | None:
+    """Return how many pairs would show that equal arms are the same, at the differences seen here."""
+    needed = spread_of(pair.common, strata).pairs_for_equivalence(run.margin_pp / 100.0)
     return needed if needed is not None and needed > len(pair.common) else None

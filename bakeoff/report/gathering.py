@@ -24,8 +24,11 @@ MOST_BY_CHANCE = 0.01
 LEAST_IMAGES = 3
 """Fewest images (samples, where each has its own) in a group, and outside it, that are worth a comparison."""
 _CANDIDATES = 3
-_FEW_DRAWS, _DRAWS = 2_000, 100_000
+_FEW_DRAWS, _DRAWS = 1_000, 100_000
 _CLEARLY_CHANCE = 0.02
+_LEAST_Z = 2.5
+"""Standard errors off the mean of all that are worth drawing for."""
+_STEP = 0.05
 _SAME = 1e-12
 
 
@@ -73,7 +76,8 @@ def gathered(pairs: Sequence[Pair], placed: Mapping[str, Sequence[str | None]]) 
         return None
     groups = [group for name, values in placed.items() for group in _groups(scored, name, values)]
     larger = [group for group in groups if abs(_points(scored, group.members)) > abs(_points(scored, ~group.members))]
-    likely = sorted(larger, key=lambda group: (-abs(group.z), group.dimension, group.value))[:_CANDIDATES]
+    ranked = sorted(larger, key=lambda group: (-abs(group.z), group.dimension, group.value))
+    likely = [group for group in ranked[:_CANDIDATES] if abs(group.z) >= _LEAST_Z]
     found = (_gathering(scored, group, len(groups)) for group in likely)
     return next((one for one in found if one is not None), None)
 
@@ -81,11 +85,13 @@ def gathered(pairs: Sequence[Pair], placed: Mapping[str, Sequence[str | None]]) 
 def by_chance(inside: FloatArray, outside: FloatArray, draws: int) -> float:
     """Return how likely a mean at least as far from that of all values is, when the `inside` ones are drawn from all.
 
-    This is a two-sided permutation test; the draws are made with a fixed seed, so the same data give the same number.
+    This is a two-sided permutation test of the values rounded to a twentieth, which bounds the work. The draws are made
+    with a fixed seed, so the same data give the same number.
     """
-    values, counts = np.unique(np.concatenate([inside, outside]), return_counts=True)
+    coarse = [np.round(part / _STEP) * _STEP for part in (inside, outside)]
+    values, counts = np.unique(np.concatenate(coarse), return_counts=True)
     middle = float(values @ counts) / counts.sum()
-    seen = abs(inside.mean() - middle)
+    seen = abs(coarse[0].mean() - middle)
     drawn = np.random.default_rng(0).multivariate_hypergeometric(counts, len(inside), size=draws, method="marginals")
     means = np.abs(drawn @ values / len(inside) - middle)
     return float((1 + np.count_nonzero(means >= seen - _SAME)) / (1 + draws))

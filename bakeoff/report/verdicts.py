@@ -53,6 +53,7 @@ def sentence(
     bounds_pp: tuple[float, float] | None,
     margin_pp: float,
     needed: int | None,
+    full: int | None = None,
 ) -> str:
     """Return the verdict of `a` against `b` as one or two sentences."""
     low, high = bounds_pp or (0.0, 0.0)
@@ -71,7 +72,7 @@ def sentence(
         case "not worse":
             return f"{a} is not worse than {b} on {track} by more than {margin}; it may be better."
         case _:
-            return f"Whether {a} is worse than {b} on {track} is open.{settling(needed)}"
+            return f"Whether {a} is worse than {b} on {track} is open.{settling(needed, full)}"
 
 
 def corrected_sentence(comparison: Comparison, corrected: Holm, track: str) -> str:
@@ -107,9 +108,15 @@ def gathering(found: Gathering | None) -> str:
     return f"The difference lies in {where}, {elsewhere} on the other {numbers.count(found.rest_n)}."
 
 
-def settling(needed: int | None) -> str:
-    """Return what would settle an open question, as a sentence with a leading space; nothing when it is not known."""
-    return f" About {numbers.about(needed)} pairs would settle it." if needed else ""
+def settling(needed: int | None, full: int | None = None) -> str:
+    """Return what would settle an open question, as a sentence with a leading space; nothing when it is not known.
+
+    `full` is how many samples the track has at all.
+    """
+    if not needed:
+        return ""
+    more = f", and the track has only {numbers.count(full)}" if full is not None and needed > full else ""
+    return f" About {numbers.about(needed)} pairs would settle it{more}."
 
 
 def withheld(word: Word, *, a: str, b: str, track: str, reason: str) -> str:

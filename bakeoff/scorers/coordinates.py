@@ -5,6 +5,7 @@ on the target. A range that a prompt echoes (`[0, 1000]`), percentages, fraction
 was cut before its fourth number are not coordinates.
 """
 
+import functools
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -85,6 +86,7 @@ class Coordinates(msgspec.Struct, frozen=True):
         return "[" + ", ".join(f"{value:.10g}" for value in self.values) + "]"
 
 
+@functools.lru_cache(maxsize=16)  # constant answers and the drawing of an answer ask for the same text again
 def read_coordinates(output: str, *, boxes_only: bool = False) -> Coordinates | None:
     """Return the first candidate in `output`, or None; `boxes_only` looks past points."""
     text = without_fences(fold_answer(output))

@@ -6,6 +6,7 @@ import pytest
 from bakeoff.commands.plan import read_effect
 from bakeoff.errors import UsageProblem
 from bakeoff.records import Record
+from bakeoff.report import build
 from bakeoff.stats import samples_for_difference
 from tests_unit.commands.conftest import Cli
 from tests_unit.report.synthetic import RunMaker
@@ -44,6 +45,14 @@ def test_a_stored_pair_gives_discordance_shared_images_and_what_it_can_see(
     assert "Their scores differ on 10% of samples. Because questions share images" in text
     assert "The track has only 120." in text
     assert "With the 120 pairs there are" in text
+
+
+def test_plan_and_report_name_the_same_number_of_pairs(cli: Cli, maker: RunMaker, answered: Answered) -> None:
+    run = maker.arm("one", answered(lambda i: i % 9 != 0)).arm("two", answered(lambda i: i % 10 != 0)).write()
+    (comparison,) = build(run).comparisons
+    assert comparison.pairs_needed is not None
+    text = words(cli("plan", "--effect", "2pp", "--from", run.path).stdout)
+    assert f"To call equal arms the same within 2 points in 80% of runs: {comparison.pairs_needed} pairs." in text
 
 
 def test_arms_that_never_differ_give_no_figure(cli: Cli, maker: RunMaker, answered: Answered) -> None:

@@ -30,7 +30,7 @@ def test_table_has_score_interval_n_health_speed_memory_and_families(maker: RunM
         "tiny-gguf-bf16  51/60  49/60",
         "",
         "can’t tell  Whether tiny-gguf-bf16 is worse than tiny-bf16 on Toy is open. About",
-        "            1\u202f100 pairs would settle it.",
+        "            1\u202f100 pairs would settle it, and the track has only 120.",
         "            −1.7 pp, 95% −9.4 to +6.2; margin ±2 pp; 120 pairs; 118 of 120",
         "            outputs identical",
         "            Flipped 2 of 120: text differs 2.",
