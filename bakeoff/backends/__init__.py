@@ -13,18 +13,18 @@ from bakeoff.backends.backend import (
     ServedBackend,
     Settings,
 )
-from bakeoff.backends.coreai_here import why_not_here
+from bakeoff.backends.coreai.here import why_not_here
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 
 BACKENDS: dict[str, str] = {
-    "mlx": "bakeoff.backends.mlx",
-    "gguf": "bakeoff.backends.gguf",
-    "openai": "bakeoff.backends.openai",
-    "hf": "bakeoff.backends.hf",
-    "coreai": "bakeoff.backends.coreai",
-    "litert": "bakeoff.backends.litert",
-    "fake": "bakeoff.backends.fake",
+    "mlx": "bakeoff.backends.mlx.backend",
+    "gguf": "bakeoff.backends.llama.backend",
+    "openai": "bakeoff.backends.openai.backend",
+    "hf": "bakeoff.backends.hf.backend",
+    "coreai": "bakeoff.backends.coreai.backend",
+    "litert": "bakeoff.backends.litert.backend",
+    "fake": "bakeoff.backends.fake.backend",
 }
 """Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
 

@@ -12,7 +12,7 @@ from typing import Protocol, Self, cast
 from bakeoff.backends.memory import peak_memory_bytes
 
 WATCHED_EVERY_S = 0.02
-DEVICES: dict[str, str] = {"mlx": "bakeoff.backends.mlx_memory"}
+DEVICES: dict[str, str] = {"mlx": "bakeoff.backends.mlx.memory"}
 """Backend -> the module that reads its device's memory; not imported before an arm of it is open."""
 
 

@@ -8,8 +8,8 @@ import msgspec
 import pytest
 
 from bakeoff.backends import Settings, coreai
-from bakeoff.backends.coreai import CoreAiBackend
-from bakeoff.backends.coreai_decoder import CHUNK
+from bakeoff.backends.coreai.backend import CoreAiBackend
+from bakeoff.backends.coreai.decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
 from bakeoff.records import Image, Output, Prompt, Sample, Sampling
 from tests_unit.backends.conftest import calibration, spoiled, text_prompt

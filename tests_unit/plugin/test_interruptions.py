@@ -47,7 +47,7 @@ class Bakeoff:
 
     def server(self) -> psutil.Process:
         """The process that holds the llama.cpp server."""
-        (found,) = (p for p in self.family() if "bakeoff.backends.llama_child" in p.cmdline())
+        (found,) = (p for p in self.family() if "bakeoff.backends.llama.child" in p.cmdline())
         return found
 
     def finish(self) -> int:

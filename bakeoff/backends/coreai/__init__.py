@@ -1,0 +1,1 @@
+"""Core AI of macOS 27, in this process."""

@@ -1,0 +1,163 @@
+"""LFM2-VL compiled for Core AI, on macOS 27 and later: a vision and a decoder function, one prompt at a time.
+
+One thread owns the runtime, its event loop and both functions. An image is one view of fixed size and a prompt has at
+most one; prompt and budget must fit the positions that the decoder was compiled with. See docs/coreai.md.
+"""
+
+import contextlib
+import hashlib
+import platform
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from concurrent.futures import Future
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from bakeoff.backends.backend import Capabilities, Settings
+from bakeoff.backends.coreai.compile import compiled
+from bakeoff.backends.coreai.decoder import CHUNK, Decoder
+from bakeoff.backends.coreai.files import Files, bundle_sha256, find_files, texts_sha256
+from bakeoff.backends.coreai.here import why_not_here
+from bakeoff.backends.coreai.prompts import Texts
+from bakeoff.backends.coreai.runtime import Function, Runtime
+from bakeoff.backends.coreai.shape import read_norms, read_shape
+from bakeoff.backends.coreai.work import Answerer, Job
+from bakeoff.errors import BackendDied, UsageProblem
+from bakeoff.hashing import hash_json
+from bakeoff.models import ModelSpec
+from bakeoff.records import Output, Prompt
+from bakeoff.traces import Trace
+
+
+class CoreAiBackend:
+    """Both functions on a thread of their own."""
+
+    capabilities = Capabilities(max_images=1, slots=1)
+
+    def __init__(self, files: Files, settings: Settings) -> None:
+        self._files = files
+        self._settings = settings
+        self._vision_sha256, self._decoder_sha256 = bundle_sha256(files.vision), bundle_sha256(files.decoder)
+        self._choices = compiled(
+            files.decoder, self._decoder_sha256, log_path=settings.log_path, progress=settings.progress
+        )
+        self._asked: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        self._ready: Future[float] = Future()
+        self._thread = threading.Thread(target=self._work, name="coreai", daemon=True)
+        self._thread.start()
+        self.load_s = self._ready.result()
+
+    def submit(self, prompt: Prompt) -> Future[Output]:
+        """Queue a prompt."""
+        return self._queue(Job(prompt))
+
+    def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
+        """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
+        return self._queue(Job(prompt, tokens))
+
+    def restart(self) -> None:
+        """Do nothing: a model in this process dies only with the process."""
+
+    def close(self) -> None:
+        """Stop after the call in work; prompts that are queued or half answered fail with BackendDied."""
+        with self._lock:
+            self._closed.set()
+            self._asked.put(None)
+        self._thread.join()
+
+    def _queue(self, job: Job) -> Future[Any]:
+        with self._lock:
+            if self._closed.is_set():
+                job.fail(BackendDied("the Core AI model is closed"))
+            else:
+                self._asked.put(job)
+        return job.future
+
+    def _work(self) -> None:
+        with contextlib.ExitStack() as stack:
+            try:
+                began = time.perf_counter()
+                answerer = self._load(stack.enter_context(Runtime()))
+            except Exception as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
+                is_ours = isinstance(error, UsageProblem)
+                self._ready.set_exception(error if is_ours else UsageProblem(f"Core AI cannot load it: {error!r}"))
+                return
+            self._ready.set_result(time.perf_counter() - began)
+            while (job := self._asked.get()) is not None:
+                if self._closed.is_set():
+                    job.fail(BackendDied("the Core AI model was closed"))
+                else:
+                    answerer.work(job)
+            del answerer
+
+    def _load(self, runtime: Runtime) -> Answerer:
+        shape, settings = read_shape(self._files.texts), self._settings
+        texts = Texts(self._files.texts, shape)
+        vision = runtime.load(self._files.vision)
+        vision.expect({"patches": shape.patches}, {})
+        decoder = Decoder(_first_that_loads(runtime, self._choices), shape)
+        self.identity: Mapping[str, Any] = self._identity(texts, decoder)
+        kept = settings.reuse_bytes // (2 * shape.image_tokens * shape.hidden) if settings.image_reuse else 0
+        return Answerer(
+            texts,
+            vision,
+            decoder,
+            shape=shape,
+            norms=read_norms(self._files.texts),
+            kept_images=kept,
+            timeout_s=settings.timeout_s,
+            is_closed=self._closed.is_set,
+        )
+
+    def _identity(self, texts: Texts, decoder: Decoder) -> Mapping[str, Any]:
+        files = self._files
+        return {
+            "runtime": "coreai",
+            "runtime_version": f"coreai-core {_version()}, macOS {platform.mac_ver()[0]}",
+            "weights": files.decoder.stem,
+            "weights_sha256": hash_json([self._vision_sha256, self._decoder_sha256]),
+            "vision": files.vision.stem,
+            "compiled": decoder.function.path.name,
+            "chunk": CHUNK if decoder.takes_chunks is not False else 1,
+            "positions": decoder.positions,
+            "revision": files.revision,
+            "texts_revision": files.texts_revision,
+            "texts_sha256": texts_sha256(files.texts),
+            "template_sha256": hashlib.sha256(texts.template.encode()).hexdigest(),
+        }
+
+
+def open_backend(spec: ModelSpec, settings: Settings) -> CoreAiBackend:
+    """Load a Core AI model, compiling its decoder the first time.
+
+    Raises:
+        UsageProblem: when Core AI does not run here, or the model is missing or cannot be compiled or loaded.
+    """
+    reason = why_not_here()
+    if reason is not None:
+        raise UsageProblem(f"model {spec.name!r} cannot run: {reason}.\nSee what can with: bakeoff models")
+    settings.progress(f"loading {spec.location} with Core AI")
+    return CoreAiBackend(find_files(spec), settings)
+
+
+def _first_that_loads(runtime: Runtime, choices: list[Path]) -> Function:
+    """Return the decoder compiled for the newest GPU family that this machine takes."""
+    reasons = []
+    for path in choices:
+        try:
+            return runtime.load(path)
+        except Exception as error:  # noqa: BLE001 - one for another GPU family fails in ways that are not documented
+            reasons.append(f"{path.name}: {error}")
+    raise UsageProblem("no compiled form of the decoder loads on this machine:\n" + "\n".join(reasons))
+
+
+def _version() -> str:
+    try:
+        return version("coreai-core")
+    except PackageNotFoundError:
+        return "of no installed package"

@@ -1,0 +1,1 @@
+"""Scripted answers, for tests of everything that is not a model."""

@@ -1,0 +1,1 @@
+"""The reference arm: transformers and torch, in this process."""

@@ -1,0 +1,1 @@
+"""LiteRT-LM, in this process."""
