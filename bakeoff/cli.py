@@ -52,7 +52,6 @@ def models() -> None:
     from bakeoff.commands.models import model_table  # noqa: PLC0415 - takes a while to load
 
     _console.print(model_table())
-    _console.print("A bare owner/name is MLX.", markup=False)
 
 
 @app.command()

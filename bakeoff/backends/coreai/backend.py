@@ -20,15 +20,15 @@ from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.coreai.compile import compiled
 from bakeoff.backends.coreai.decoder import CHUNK, Decoder
 from bakeoff.backends.coreai.files import Files, bundle_sha256, find_files, texts_sha256
-from bakeoff.backends.coreai.here import why_not_here
 from bakeoff.backends.coreai.prompts import Texts
 from bakeoff.backends.coreai.runtime import Function, Runtime
 from bakeoff.backends.coreai.shape import read_norms, read_shape
+from bakeoff.backends.coreai.where import why_not_here
 from bakeoff.backends.coreai.work import Answerer, Job
 from bakeoff.errors import BackendDied, UsageProblem
 from bakeoff.hashing import hash_json
-from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 from bakeoff.traces import Trace
 
 

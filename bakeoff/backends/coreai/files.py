@@ -9,8 +9,8 @@ from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 from bakeoff.errors import UsageProblem
 from bakeoff.hashing import hash_json
 from bakeoff.hub import file_sha256
-from bakeoff.models import ModelSpec
 from bakeoff.paths import cache_dir
+from bakeoff.spec import ModelSpec
 
 VISION = "gpu-pipelined/lfm2_5_vl_3b_vision_fp16/lfm2_5_vl_3b_vision_fp16.aimodel"
 DECODER = "gpu-pipelined/lfm2_5_vl_3b_decode_int8lin/lfm2_5_vl_3b_decode_int8lin.aimodel"

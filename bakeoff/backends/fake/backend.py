@@ -22,12 +22,12 @@ from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.fake.model import IMAGE_TOKENS, Traits
 from bakeoff.errors import BackendDied, BackendError, DataMissing, UsageProblem
 from bakeoff.hashing import hash_json
-from bakeoff.models import ModelSpec
 from bakeoff.records import (
     Output,
     Prompt,
     Text,
 )
+from bakeoff.spec import ModelSpec
 from bakeoff.text import thought
 from bakeoff.traces import Trace
 from bakeoff.tracks import TRACKS, load_samples, samples_of

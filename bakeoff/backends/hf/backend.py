@@ -17,8 +17,8 @@ from bakeoff.backends.hf import model as hf_model
 from bakeoff.backends.identity import weights_identity
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 from bakeoff.hub import model_folder, weights_sha256
-from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 from bakeoff.traces import Token, Trace
 
 

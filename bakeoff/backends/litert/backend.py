@@ -22,8 +22,8 @@ from bakeoff.backends.litert.files import litert_file
 from bakeoff.backends.litert.prompts import messages_of, sampler_fields, text_of
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, UsageProblem
 from bakeoff.hub import file_sha256
-from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 
 MOST_IMAGES = 8
 """Images that a prompt may have, for which the engine makes room; no sample of the tracks has more."""

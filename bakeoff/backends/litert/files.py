@@ -6,7 +6,7 @@ import huggingface_hub
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from bakeoff.errors import UsageProblem
-from bakeoff.models import ModelSpec
+from bakeoff.spec import ModelSpec
 
 
 def litert_file(spec: ModelSpec) -> tuple[Path, str | None]:

@@ -26,8 +26,8 @@ from bakeoff.backends.llama.start import Manner, find_manner
 from bakeoff.backends.memory import peak_memory_bytes
 from bakeoff.errors import UsageProblem
 from bakeoff.hub import GgufFiles, gguf_files
-from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 from bakeoff.traces import Trace
 
 MOST_SLOTS = 4

@@ -29,8 +29,8 @@ from bakeoff.backends.mlx.rows import Job
 from bakeoff.backends.mlx.work import Worker
 from bakeoff.errors import BackendDied, UsageProblem
 from bakeoff.hub import model_folder, weights_sha256
-from bakeoff.models import ModelSpec
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 from bakeoff.traces import Trace
 
 DEFAULT_ROWS = 8

@@ -25,11 +25,11 @@ from bakeoff.backends.openai.api import (
 )
 from bakeoff.backends.openai.http import Reply, Servers
 from bakeoff.backends.openai.key import without_key
+from bakeoff.backends.openai.place import Place, place_of
 from bakeoff.backends.openai.probe import NOT_SEEN, Examiner, Found
 from bakeoff.errors import BackendDied, ContextOverflow, UsageProblem
-from bakeoff.models import ModelSpec
-from bakeoff.openai_names import Place, place_of
 from bakeoff.records import Output, Prompt
+from bakeoff.spec import ModelSpec
 from bakeoff.traces import Trace
 
 SLOTS_A_SERVER = 4
