@@ -7,7 +7,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.backends import Settings, coreai
+from bakeoff.backends import Settings
+from bakeoff.backends.coreai import backend as coreai
 from bakeoff.backends.coreai.backend import CoreAiBackend
 from bakeoff.backends.coreai.decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem

@@ -198,7 +198,7 @@ def test_closing_ends_an_answer_that_is_given_alone(settings: Make, monkeypatch:
         def slow(*args: Any, **kwargs: Any) -> Iterator[Any]:
             for step in stream_generate(*args, **kwargs):
                 begun.set()
-                backend._closed.wait()
+                backend._owner.closed.wait()
                 yield step
 
         monkeypatch.setattr("bakeoff.backends.mlx.plain.stream_generate", slow)

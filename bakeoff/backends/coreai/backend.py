@@ -4,13 +4,9 @@ One thread owns the runtime, its event loop and both functions. An image is one 
 most one; prompt and budget must fit the positions that the decoder was compiled with. See docs/coreai.md.
 """
 
-import contextlib
 import hashlib
 import platform
-import queue
-import threading
-import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,8 +20,9 @@ from bakeoff.backends.coreai.prompts import Texts
 from bakeoff.backends.coreai.runtime import Function, Runtime
 from bakeoff.backends.coreai.shape import read_norms, read_shape
 from bakeoff.backends.coreai.where import why_not_here
-from bakeoff.backends.coreai.work import Answerer, Job
-from bakeoff.errors import BackendDied, UsageProblem
+from bakeoff.backends.coreai.work import Answerer
+from bakeoff.backends.owner import Job, Owner
+from bakeoff.errors import UsageProblem
 from bakeoff.hashing import hash_json
 from bakeoff.records import Output, Prompt
 from bakeoff.spec import ModelSpec
@@ -44,56 +41,32 @@ class CoreAiBackend:
         self._choices = compiled(
             files.decoder, self._decoder_sha256, log_path=settings.log_path, progress=settings.progress
         )
-        self._asked: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._ready: Future[float] = Future()
-        self._thread = threading.Thread(target=self._work, name="coreai", daemon=True)
-        self._thread.start()
-        self.load_s = self._ready.result()
+        self._owner = Owner[Job]("Core AI model", settings.progress)
+        self.load_s = self._owner.start(self._work, "Core AI cannot load it")
 
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt."""
-        return self._queue(Job(prompt))
+        return self._owner.submit(Job(prompt))
 
     def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
         """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
-        return self._queue(Job(prompt, tokens))
+        return self._owner.submit(Job(prompt, tokens))
 
     def restart(self) -> None:
-        """Do nothing: a model in this process dies only with the process."""
+        """Do nothing, or raise BackendDied when the model's thread has ended."""
+        self._owner.restart()
 
     def close(self) -> None:
         """Stop after the call in work; prompts that are queued or half answered fail with BackendDied."""
-        with self._lock:
-            self._closed.set()
-            self._asked.put(None)
-        self._thread.join()
+        self._owner.close()
 
-    def _queue(self, job: Job) -> Future[Any]:
-        with self._lock:
-            if self._closed.is_set():
-                job.fail(BackendDied("the Core AI model is closed"))
-            else:
-                self._asked.put(job)
-        return job.future
-
-    def _work(self) -> None:
-        with contextlib.ExitStack() as stack:
-            try:
-                began = time.perf_counter()
-                answerer = self._load(stack.enter_context(Runtime()))
-            except Exception as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
-                is_ours = isinstance(error, UsageProblem)
-                self._ready.set_exception(error if is_ours else UsageProblem(f"Core AI cannot load it: {error!r}"))
-                return
-            self._ready.set_result(time.perf_counter() - began)
-            while (job := self._asked.get()) is not None:
-                if self._closed.is_set():
-                    job.fail(BackendDied("the Core AI model was closed"))
-                else:
-                    answerer.work(job)
-            del answerer
+    def _work(self, ready: Callable[[], None]) -> None:
+        with Runtime() as runtime:
+            answerer = self._load(runtime)
+            ready()
+            for job in self._owner.jobs():
+                job.settle(answerer.answer)
+            del answerer  # before its runtime
 
     def _load(self, runtime: Runtime) -> Answerer:
         shape, settings = read_shape(self._files.texts), self._settings
@@ -111,7 +84,7 @@ class CoreAiBackend:
             norms=read_norms(self._files.texts),
             kept_images=kept,
             timeout_s=settings.timeout_s,
-            is_closed=self._closed.is_set,
+            is_closed=self._owner.closed.is_set,
         )
 
     def _identity(self, texts: Texts, decoder: Decoder) -> Mapping[str, Any]:

@@ -1,10 +1,8 @@
 """Answering one prompt at a time with the two compiled functions: picture, prompt, tokens, and what they took."""
 
-import contextlib
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future, InvalidStateError
 from typing import Any, Literal
 
 import numpy as np
@@ -17,26 +15,11 @@ from bakeoff.backends.coreai.runtime import Function
 from bakeoff.backends.coreai.shape import Norms, Shape
 from bakeoff.backends.images import image_bytes, picture_of
 from bakeoff.backends.numpy_sampling import Sampler, token_of
+from bakeoff.backends.owner import Job
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow
 from bakeoff.records import Output, Prompt
 from bakeoff.text import thought
 from bakeoff.traces import Token, Trace
-
-
-class Job:
-    """A prompt that was asked; `tokens` is an answer that is given, None where the model is to answer."""
-
-    def __init__(self, prompt: Prompt, tokens: tuple[int, ...] | None = None) -> None:
-        self.prompt = prompt
-        self.tokens = tokens
-        self.future: Future[Any] = Future()
-        self.queued_at = time.perf_counter()
-
-    def fail(self, error: BaseException) -> None:
-        """Give `error` to whoever waits, who may have gone."""
-        is_ours = isinstance(error, BackendError)
-        with contextlib.suppress(InvalidStateError):
-            self.future.set_exception(error if is_ours else BackendError(f"{type(error).__name__}: {error}"))
 
 
 class Answerer:
@@ -75,14 +58,9 @@ class Answerer:
         self._is_closed = is_closed
         self._seen: OrderedDict[str, NDArray[Any]] = OrderedDict()
 
-    def work(self, job: Job) -> None:
-        """Settle a job; whatever it raises concerns it alone."""
-        if not job.future.set_running_or_notify_cancel():
-            return
-        try:
-            job.future.set_result(self._output(job) if job.tokens is None else self._forced(job, job.tokens))
-        except Exception as error:  # noqa: BLE001 - whatever a prompt raises concerns this prompt alone
-            job.fail(error)
+    def answer(self, job: Job) -> Output | Trace:
+        """Return the answer, or the log-probabilities of the one that is given."""
+        return self._output(job) if job.tokens is None else self._forced(job, job.tokens)
 
     def _output(self, job: Job) -> Output:
         prompt, began = job.prompt, time.perf_counter()

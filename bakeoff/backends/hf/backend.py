@@ -3,11 +3,10 @@
 `hf:<folder or owner/name>[@revision][#bf16]`, with the extra `reference` installed. One prompt at a time on one thread.
 """
 
-import functools
 import hashlib
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,8 @@ from typing import Any
 from bakeoff.backends.backend import Capabilities, Settings
 from bakeoff.backends.hf import model as hf_model
 from bakeoff.backends.identity import weights_identity
-from bakeoff.errors import BackendDied, BackendError, BackendTimeout
+from bakeoff.backends.owner import Job, Owner
+from bakeoff.errors import BackendDied, BackendTimeout
 from bakeoff.hub import model_folder, weights_sha256
 from bakeoff.records import Output, Prompt
 from bakeoff.spec import ModelSpec
@@ -29,56 +29,43 @@ class HfBackend:
 
     def __init__(self, spec: ModelSpec, settings: Settings) -> None:
         folder, revision = model_folder(spec)
+        self._owner = Owner[Job]("transformers model", settings.progress)
         began = time.perf_counter()
         self._loaded = hf_model.load(folder, spec.quant or "float32")
         self.load_s = time.perf_counter() - began
         self.identity = _identity(folder, revision, spec.quant or "float32", self._loaded)
         self._timeout_s = settings.timeout_s
-        self._is_closed = False
-        self._pool = ThreadPoolExecutor(max_workers=1, thread_name_prefix="transformers")
+        self._owner.start(self._work, "transformers does not start")
 
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt."""
-        return self._queue(functools.partial(self._answer, prompt, time.perf_counter()))
+        return self._owner.submit(Job(prompt))
 
     def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
         """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
-        return self._queue(functools.partial(self._force, prompt, tokens))
+        return self._owner.submit(Job(prompt, tokens))
 
     def restart(self) -> None:
-        """Do nothing: a model in this process dies only with the process."""
+        """Do nothing, or raise BackendDied when the model's thread has ended."""
+        self._owner.restart()
 
     def close(self) -> None:
         """Stop at the next token; what is in flight fails with BackendDied."""
-        self._is_closed = True
-        self._pool.shutdown(wait=True)
+        self._owner.close()
 
-    def _queue(self, work: Callable[[], Any]) -> Future[Any]:
-        if self._is_closed:
-            failed: Future[Any] = Future()
-            failed.set_exception(BackendDied("the model is closed"))
-            return failed
-        return self._pool.submit(self._guarded, work)
+    def _work(self, ready: Callable[[], None]) -> None:
+        ready()
+        for job in self._owner.jobs():
+            job.settle(self._answer if job.tokens is None else self._force)
 
-    def _guarded(self, work: Callable[[], Any]) -> Any:
-        """Do one prompt's work; whatever a model raises concerns that prompt alone."""
-        if self._is_closed:
-            raise BackendDied("the model was closed")
-        try:
-            return work()
-        except BackendError:
-            raise
-        except Exception as error:
-            raise BackendError(f"{type(error).__name__}: {error}") from error
-
-    def _answer(self, prompt: Prompt, queued_at: float) -> Output:
-        began = time.perf_counter()
+    def _answer(self, job: Job) -> Output:
+        prompt, began = job.prompt, time.perf_counter()
         prepared = hf_model.prepare(self._loaded, prompt)
         first: list[float] = []
 
         def on_token() -> bool:
             first.append(time.perf_counter())
-            if self._is_closed:
+            if self._owner.closed.is_set():
                 raise BackendDied("the model was closed")
             if first[-1] - began > self._timeout_s:
                 raise BackendTimeout(f"no whole answer within {self._timeout_s:.0f} s")
@@ -97,7 +84,7 @@ class HfBackend:
             image_tokens=image_tokens,
             completion_tokens=len(ids),
             cached_tokens=0,
-            queue_s=began - queued_at,
+            queue_s=began - job.queued_at,
             ttft_s=first[0] - began,
             decode_s=ended - first[0],
             total_s=ended - began,
@@ -123,7 +110,8 @@ class HfBackend:
             tokens=tokens,
         )
 
-    def _force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Trace:
+    def _force(self, job: Job) -> Trace:
+        prompt, tokens = job.prompt, job.tokens
         if not tokens:
             return Trace()
         prepared = hf_model.prepare(self._loaded, prompt)

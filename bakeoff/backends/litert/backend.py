@@ -4,13 +4,11 @@ The file carries its own chat template and tokenizer, and the engine applies the
 times; it gives no log-probabilities and no reason for stopping, which is read from the count of tokens.
 """
 
-import contextlib
 import platform
-import queue
 import threading
 import time
-from collections.abc import Mapping
-from concurrent.futures import Future, InvalidStateError
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -20,6 +18,7 @@ import litert_lm
 from bakeoff.backends.backend import REPEAT_WINDOW, Capabilities, Settings
 from bakeoff.backends.litert.files import litert_file
 from bakeoff.backends.litert.prompts import messages_of, sampler_fields, text_of
+from bakeoff.backends.owner import Job, Owner
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, UsageProblem
 from bakeoff.hub import file_sha256
 from bakeoff.records import Output, Prompt
@@ -34,9 +33,8 @@ class LitertBackend:
 
     def __init__(self, file: Path, revision: str | None, settings: Settings) -> None:
         self._settings = settings
-        self._asked: queue.SimpleQueue[tuple[Prompt, float, Future[Output]] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
-        self._closed = threading.Event()
+        self._owner = Owner[Job]("LiteRT-LM engine", settings.progress)
         self._conversation: Any = None
         began = time.perf_counter()
         device = litert_lm.Backend.GPU() if platform.system() == "Darwin" else litert_lm.Backend.CPU()
@@ -64,49 +62,30 @@ class LitertBackend:
             "weights_bytes": file.stat().st_size,
             "revision": revision,
         }
-        self._thread = threading.Thread(target=self._work, name="litert", daemon=True)
-        self._thread.start()
+        self._owner.start(self._work, "LiteRT-LM does not start")
 
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt."""
-        future: Future[Output] = Future()
-        with self._lock:
-            if self._closed.is_set():
-                future.set_exception(BackendDied("the LiteRT-LM engine is closed"))
-            else:
-                self._asked.put((prompt, time.perf_counter(), future))
-        return future
+        return self._owner.submit(Job(prompt))
 
     def restart(self) -> None:
-        """Do nothing: an engine in this process dies only with the process."""
+        """Do nothing, or raise BackendDied when the engine's thread has ended."""
+        self._owner.restart()
 
     def close(self) -> None:
         """Cancel the answer in work and free the engine; what is queued fails with BackendDied."""
-        with self._lock:
-            self._closed.set()
-            self._asked.put(None)
+        self._owner.closed.set()
         self._cancel()
-        self._thread.join()
+        self._owner.close()
+
+    def _work(self, ready: Callable[[], None]) -> None:
+        ready()
+        for job in self._owner.jobs():
+            job.settle(self._answer)
         self._engine.close()
 
-    def _work(self) -> None:
-        while (asked := self._asked.get()) is not None:
-            prompt, queued_at, future = asked
-            if not future.set_running_or_notify_cancel():
-                continue
-            try:
-                if self._closed.is_set():
-                    raise BackendDied("the LiteRT-LM engine was closed")  # noqa: TRY301 - told like all the others
-                output = self._answer(prompt, queued_at)
-            except Exception as error:  # noqa: BLE001 - whatever a prompt raises concerns this prompt alone
-                is_ours = isinstance(error, BackendError)
-                with contextlib.suppress(InvalidStateError):
-                    future.set_exception(error if is_ours else BackendError(f"LiteRT-LM: {error}"))
-            else:
-                future.set_result(output)
-
-    def _answer(self, prompt: Prompt, queued_at: float) -> Output:
-        began = time.perf_counter()
+    def _answer(self, job: Job) -> Output:
+        prompt, began = job.prompt, time.perf_counter()
         *before, last = messages_of(prompt)
         penalty = prompt.sampling.repetition_penalty
         has_run_out = threading.Event()
@@ -119,7 +98,7 @@ class LitertBackend:
         )
         with conversation:
             with self._lock:
-                if self._closed.is_set():
+                if self._owner.closed.is_set():
                     raise BackendDied("the LiteRT-LM engine was closed")
                 self._conversation = conversation
             timer = threading.Timer(self._settings.timeout_s, self._run_out, (has_run_out,))
@@ -140,7 +119,7 @@ class LitertBackend:
                 timer.cancel()
                 with self._lock:  # nobody may cancel what is being freed
                     self._conversation = None
-        if has_run_out.is_set() or self._closed.is_set():  # what was cancelled may come back as a short answer
+        if has_run_out.is_set() or self._owner.closed.is_set():  # what was cancelled may come back as a short answer
             raise self._meant(RuntimeError("cancelled"), has_run_out)
         text, has_thoughts = text_of(message)
         ended = time.perf_counter()
@@ -150,7 +129,7 @@ class LitertBackend:
             prompt_tokens=info.last_prefill_token_count or None,
             completion_tokens=info.last_decode_token_count,
             thinking=has_thoughts or None,
-            queue_s=began - queued_at,
+            queue_s=began - job.queued_at,
             ttft_s=info.time_to_first_token_in_second or None,
             prefill_s=_took(info.last_prefill_token_count, info.last_prefill_tokens_per_second),
             decode_s=_took(info.last_decode_token_count, info.last_decode_tokens_per_second),
@@ -170,7 +149,7 @@ class LitertBackend:
         """Return what an error of the engine means: that we cancelled it, or its own words."""
         if has_run_out.is_set():
             return BackendTimeout(f"no answer within {self._settings.timeout_s:g} s; allow more with --timeout")
-        if self._closed.is_set():
+        if self._owner.closed.is_set():
             return BackendDied("the LiteRT-LM engine was closed")
         return BackendError(f"LiteRT-LM: {error}")
 

@@ -10,7 +10,7 @@ import hashlib
 import queue
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from importlib.metadata import version
 from pathlib import Path
@@ -27,7 +27,7 @@ from bakeoff.backends.mlx.prompts import Preparer
 from bakeoff.backends.mlx.reuse import Memory, is_reusable
 from bakeoff.backends.mlx.rows import Job
 from bakeoff.backends.mlx.work import Worker
-from bakeoff.errors import BackendDied, UsageProblem
+from bakeoff.backends.owner import Owner
 from bakeoff.hub import model_folder, weights_sha256
 from bakeoff.records import Output, Prompt
 from bakeoff.spec import ModelSpec
@@ -51,17 +51,10 @@ class MlxBackend:
     def __init__(self, spec: ModelSpec, settings: Settings) -> None:
         self._folder, self._revision = model_folder(spec)
         self._settings = settings
-        self._asked: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._prepared: queue.Queue[Job | None] = queue.Queue(maxsize=PREPARED_AHEAD)
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        self._why = "the MLX model is closed"
-        self._ready: Future[float] = Future()
-        self._thread = threading.Thread(target=self._work, name=f"mlx {spec.arm}", daemon=True)
-        self._thread.start()
-        self.load_s = self._ready.result()
-        self._preparing = threading.Thread(target=self._prepare, name=f"mlx prompts {spec.arm}", daemon=True)
-        self._preparing.start()
+        self._owner = Owner[Job]("MLX model", settings.progress)
+        self.load_s = self._owner.start(self._work, f"mlx-vlm cannot load {self._folder}")
+        self._owner.join_too(threading.Thread(target=self._prepare, name=f"mlx prompts {spec.arm}", daemon=True))
         try:
             self.identity = self._identity()
         except BaseException:
@@ -70,62 +63,40 @@ class MlxBackend:
 
     def submit(self, prompt: Prompt) -> Future[Output]:
         """Queue a prompt."""
-        return self._queue(Job(prompt))
+        return self._owner.submit(Job(prompt))
 
     def force(self, prompt: Prompt, tokens: tuple[int, ...]) -> Future[Trace]:
         """Queue a prompt whose answer is given, for the log-probabilities of its tokens."""
-        return self._queue(Job(prompt, tokens))
-
-    def _queue(self, job: Job) -> Future[Any]:
-        with self._lock:
-            if self._closed.is_set():
-                job.fail(BackendDied(self._why))
-            else:
-                self._asked.put(job)
-        return job.future
+        return self._owner.submit(Job(prompt, tokens))
 
     def restart(self) -> None:
-        """Do nothing: the model lives as long as its thread, and is not loaded a second time.
-
-        Raises:
-            BackendDied: when the thread has ended.
-        """
-        if self._closed.is_set():
-            raise BackendDied(self._why)
+        """Do nothing, or raise BackendDied when the model's thread has ended."""
+        self._owner.restart()
 
     def close(self) -> None:
         """Stop after the step in work; prompts that are queued or half answered fail with BackendDied."""
-        with self._lock:
-            self._closed.set()
-            self._asked.put(None)
-        self._preparing.join()
-        self._thread.join()
+        self._owner.close()
 
-    def _work(self) -> None:
-        began = time.perf_counter()
+    def _work(self, ready: Callable[[], None]) -> None:
         mx.reset_peak_memory()  # it is the process's, and an arm before this one may have needed more
-        problem = self._load()
-        if problem is not None:
-            self._drop()
-            self._ready.set_exception(problem)
-            return
-        self._ready.set_result(time.perf_counter() - began)
-        try:
-            with wired_limit(self._model, [generation_stream]):
-                self._worker.work(self._prepared, self._closed)
-        except BaseException as error:  # noqa: BLE001 - a thread that ends in silence leaves others waiting for ever
-            self._die(error)
-        self._drop()
-
-    def _load(self) -> UsageProblem | None:
-        """Load the model and set up what works on it; return why that failed."""
         try:
             self._model, self._processor = load(str(self._folder))
             mx.eval(self._model.parameters())
             self._plan()
-        except BaseException as error:  # noqa: BLE001 - anything at load is told to the one who opens the backend
-            return UsageProblem(f"mlx-vlm cannot load {self._folder}: {error!r}")
-        return None
+            ready()
+            self._answer()
+        finally:
+            self._drop()
+
+    def _answer(self) -> None:
+        try:
+            with wired_limit(self._model, [generation_stream]):
+                self._worker.work(self._prepared, self._owner.closed)
+        except BaseException as error:  # noqa: BLE001 - those who wait are told, whatever it is
+            told = self._owner.end(error)
+            self._worker.fail(told)
+            for job in iter(self._prepared.get, None):
+                job.fail(told)
 
     def _plan(self) -> None:
         """Decide what is shared and how many prompts are decoded together."""
@@ -142,10 +113,7 @@ class MlxBackend:
 
     def _prepare(self) -> None:
         """Prepare what is asked, in order, a little ahead of the model."""
-        while (job := self._asked.get()) is not None:
-            if self._closed.is_set():
-                job.fail(BackendDied(self._why))
-                continue
+        for job in self._owner.jobs():
             if job.future.cancelled():
                 continue
             began = time.perf_counter()
@@ -157,16 +125,6 @@ class MlxBackend:
             job.prepare_s = time.perf_counter() - began
             self._prepared.put(job)
         self._prepared.put(None)
-
-    def _die(self, error: BaseException) -> None:
-        """Refuse what is asked from now on, and fail what waits, after `error` ended the work on the model."""
-        with self._lock:
-            self._why = f"the work on the MLX model broke off: {error!r}"
-            self._closed.set()
-            self._asked.put(None)
-        self._worker.fail(BackendDied(self._why))
-        for job in iter(self._prepared.get, None):
-            job.fail(BackendDied(self._why))
 
     def _drop(self) -> None:
         """Free the model on the thread that owns its arrays, as far as it was loaded."""

@@ -1,40 +1,23 @@
 """One prompt on its way through the MLX backend, from the queue to its Output."""
 
-import contextlib
 import time
-from concurrent.futures import Future, InvalidStateError
 from typing import Any
 
 import mlx.core as mx
 from mlx_vlm.tokenizer_utils import make_streaming_detokenizer
 
+from bakeoff.backends import owner
 from bakeoff.backends.mlx.prompts import Prepared
 from bakeoff.errors import BackendError
-from bakeoff.records import Output, Prompt
+from bakeoff.records import Output
 from bakeoff.traces import Token
 
 
-class Job:
-    """A prompt that was asked, and whoever waits for it.
+class Job(owner.Job):
+    """A prompt that was asked; `prepared` is there, and `prepare_s`, the time that it took, once preparing is over."""
 
-    `tokens` is an answer that is given, whose log-probabilities are asked for; None where the model is to answer.
-    `queued_at` and later moments are of `time.perf_counter`; `prepared` is there, and `prepare_s`, the time that it
-    took, once preparing is over.
-    """
-
-    def __init__(self, prompt: Prompt, tokens: tuple[int, ...] | None = None) -> None:
-        self.prompt = prompt
-        self.tokens = tokens
-        self.future: Future[Any] = Future()
-        self.queued_at = time.perf_counter()
-        self.prepare_s = 0.0
-        self.prepared: Prepared
-
-    def fail(self, error: BaseException) -> None:
-        """Give `error` to whoever waits, who may have gone."""
-        is_ours = isinstance(error, BackendError)
-        with contextlib.suppress(InvalidStateError):  # cancelled, maybe this very moment, or told before
-            self.future.set_exception(error if is_ours else BackendError(f"{type(error).__name__}: {error}"))
+    prepare_s = 0.0
+    prepared: Prepared
 
 
 class Row:
