@@ -5,8 +5,6 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from bakeoff import __version__
 from bakeoff.errors import BakeoffError
@@ -18,7 +16,6 @@ app = typer.Typer(
     help="Vision-language models on local runtimes: reports and lists. Runs are started with pytest: "
     "`uv run pytest tests_bench --model NAME`.",
 )
-_console = Console()
 
 
 @app.command()
@@ -49,9 +46,10 @@ def models() -> None:
 
     Example: bakeoff models
     """
-    from bakeoff.commands.models import model_table  # noqa: PLC0415 - takes a while to load
+    from bakeoff.commands.listing import show  # noqa: PLC0415
+    from bakeoff.commands.models import HEADS, model_rows  # noqa: PLC0415 - takes a while to load
 
-    _console.print(model_table())
+    show(HEADS, model_rows())
 
 
 @app.command()
@@ -60,17 +58,10 @@ def tracks() -> None:
 
     Example: bakeoff tracks
     """
-    from bakeoff.errors import DataMissing  # noqa: PLC0415
-    from bakeoff.tracks import TRACKS, samples_of  # noqa: PLC0415
+    from bakeoff.commands.listing import show  # noqa: PLC0415
+    from bakeoff.commands.tracks import HEADS, track_rows  # noqa: PLC0415 - takes a while to load
 
-    table = Table("track", "version", "protocols", "prepared", "dataset", box=None, pad_edge=False)
-    for name, track in TRACKS.items():
-        try:
-            prepared = str(len(samples_of(track)))
-        except DataMissing:
-            prepared = "not prepared"
-        table.add_row(name, track.version, ", ".join(track.protocol_names), prepared, track.dataset)
-    _console.print(table)
+    show(HEADS, track_rows())
 
 
 @app.command()
