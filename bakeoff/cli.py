@@ -1,5 +1,6 @@
 """The `bakeoff` command: everything that is not a run. Runs are started by pytest."""
 
+import functools
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -241,7 +242,8 @@ def doctor(
     from bakeoff.models import split_names  # noqa: PLC0415
 
     names = [name for entry in model or [] for name in split_names(entry)]
-    examination = Doctor(typer.echo, llama_server=llama_server, budget=budget, limit=limit)
+    note = functools.partial(typer.echo, err=True)
+    examination = Doctor(typer.echo, note, llama_server=llama_server, budget=budget, limit=limit)
     if not examination.examine(names) and strict:
         raise typer.Exit(1)
 
