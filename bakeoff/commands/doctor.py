@@ -118,6 +118,7 @@ class Doctor:
             self._say(f"  against {other}: " + "; ".join(map(_agreement, classes)))
 
     def _tell_budget(self, spec: ModelSpec, backend: Any) -> None:
+        self._note(f"{spec.arm}: measuring the longest answers to {self._limit} samples of each track")
         for found in longest_answers(backend, spec, limit=self._limit):
             self._say(f"  budget {found.sentence}")
 
