@@ -20,7 +20,7 @@ def _read_name(name: str) -> ModelSpec | None:
         return ModelSpec(name=name, arm=name, backend="mlx", location=f"LiquidAI/LFM2.5-VL-3B-MLX-{name}")
     is_marked = name.startswith("mlx:")
     body, revision = split_revision(name.removeprefix("mlx:"))
-    if not body or not (is_marked or REPOSITORY.fullmatch(body)):
+    if not body or not (is_marked or REPOSITORY.fullmatch(body) or folder_on_disk(body)):
         return None
     arm = safe_name(body.rstrip("/").rpartition("/")[2])
     return ModelSpec(
@@ -45,7 +45,7 @@ FACTS = Facts(
     title="MLX",
     opens=_open,
     reads=_read_name,
-    spelled=("<owner/name>[@revision]", "mlx:<folder or owner/name>[@revision]"),
+    spelled=("<./folder or owner/name>[@revision]", "mlx:<folder or owner/name>[@revision]"),
     aliases=_LIQUID,
     embedded=_TINY,
     model_in="process",
