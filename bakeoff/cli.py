@@ -1,12 +1,11 @@
 """The `bakeoff` command: everything that is not a run. Runs are started by pytest."""
 
+import functools
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
-from rich.table import Table
 
 from bakeoff import __version__
 from bakeoff.errors import BakeoffError
@@ -18,7 +17,6 @@ app = typer.Typer(
     help="Vision-language models on local runtimes: reports and lists. Runs are started with pytest: "
     "`uv run pytest tests_bench --model NAME`.",
 )
-_console = Console()
 
 
 @app.command()
@@ -49,10 +47,10 @@ def models() -> None:
 
     Example: bakeoff models
     """
-    from bakeoff.commands.models import model_table  # noqa: PLC0415 - takes a while to load
+    from bakeoff.commands.listing import show  # noqa: PLC0415
+    from bakeoff.commands.models import HEADS, model_rows  # noqa: PLC0415 - takes a while to load
 
-    _console.print(model_table())
-    _console.print("A bare owner/name is MLX.", markup=False)
+    show(HEADS, model_rows())
 
 
 @app.command()
@@ -61,17 +59,10 @@ def tracks() -> None:
 
     Example: bakeoff tracks
     """
-    from bakeoff.errors import DataMissing  # noqa: PLC0415
-    from bakeoff.tracks import TRACKS, samples_of  # noqa: PLC0415
+    from bakeoff.commands.listing import show  # noqa: PLC0415
+    from bakeoff.commands.tracks import HEADS, track_rows  # noqa: PLC0415 - takes a while to load
 
-    table = Table("track", "version", "protocols", "prepared", "dataset", box=None, pad_edge=False)
-    for name, track in TRACKS.items():
-        try:
-            prepared = str(len(samples_of(track)))
-        except DataMissing:
-            prepared = "not prepared"
-        table.add_row(name, track.version, ", ".join(track.protocol_names), prepared, track.dataset)
-    _console.print(table)
+    show(HEADS, track_rows())
 
 
 @app.command()
@@ -251,7 +242,8 @@ def doctor(
     from bakeoff.models import split_names  # noqa: PLC0415
 
     names = [name for entry in model or [] for name in split_names(entry)]
-    examination = Doctor(typer.echo, llama_server=llama_server, budget=budget, limit=limit)
+    note = functools.partial(typer.echo, err=True)
+    examination = Doctor(typer.echo, note, llama_server=llama_server, budget=budget, limit=limit)
     if not examination.examine(names) and strict:
         raise typer.Exit(1)
 

@@ -12,6 +12,9 @@
 A message says what happened, where, and what to type next.
 """
 
+import difflib
+from collections.abc import Iterable
+
 
 class BakeoffError(Exception):
     """Root of all errors that this package raises on purpose."""
@@ -56,3 +59,9 @@ class BackendTimeout(BackendError):
 
 class ContextOverflow(BackendError):
     """The prompt and its token budget need more positions than the context has."""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a question that ends a message, with the `known` word that `word` is nearest to; empty when none is."""
+    near = difflib.get_close_matches(word.lower(), list(known), n=1)
+    return f". Did you mean {near[0]}?" if near else ""

@@ -9,8 +9,8 @@ import msgspec
 from huggingface_hub.errors import HfHubHTTPError, LocalEntryNotFoundError
 
 from bakeoff.errors import UsageProblem
-from bakeoff.models import ModelSpec
 from bakeoff.paths import cache_dir
+from bakeoff.spec import ModelSpec
 
 
 class GgufFiles(msgspec.Struct, frozen=True, kw_only=True):

@@ -39,6 +39,11 @@ class ArmManifest(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, Any] = {}
     fingerprint: dict[str, Any] = {}
 
+    @property
+    def is_started(self) -> bool:
+        """Whether its model was ever opened; until then only its name is known."""
+        return bool(self.identity or self.fingerprint)
+
 
 class TrackManifest(msgspec.Struct, frozen=True, kw_only=True):
     """One track as it was run."""

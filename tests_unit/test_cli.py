@@ -1,4 +1,5 @@
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -6,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.models import ALIASES
+from bakeoff.commands.listing import show
+from bakeoff.models import ALIASES, FORMS
+from bakeoff.tracks import TRACKS
 from tests_unit.plugin.conftest import BENCH
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -77,6 +80,31 @@ def test_models_lists_every_form_with_its_backend_and_whether_it_runs_here(bakeo
     rows = {words[0].split(":")[0]: words for words in lines if words and words[0].startswith(("mlx:", "openai:"))}
     assert rows["openai"][-1] == "yes"
     assert rows["mlx"][-4] == "mlx"
+
+
+@pytest.mark.parametrize("columns", ["20", "400"])
+def test_lists_in_a_pipe_are_whole_lines_whatever_the_width(
+    bakeoff: Command, monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    models = bakeoff("models").stdout.splitlines()
+    assert [line.split("  ")[0] for line in models] == ["name", *ALIASES, *FORMS]
+    assert not [line for line in models if not re.search("  (yes|no: .+|here)$", line)]
+    tracks = bakeoff("tracks").stdout.splitlines()
+    assert [line.split("  ")[0] for line in tracks] == ["track", *TRACKS]
+    assert [line for line in tracks if line.endswith(f"  {TRACKS['screenspot'].dataset}")]
+
+
+def test_lists_on_a_narrow_terminal_break_names_and_cut_none(capsys: pytest.CaptureFixture[str]) -> None:
+    name = "an-alias-that-is-longer-than-the-terminal-is-wide"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.stdout.isatty", lambda: True)
+        patch.setenv("COLUMNS", "30")
+        show(("name", "here"), [(name, "yes"), ("[@revision]", "no")])
+    shown = capsys.readouterr().out
+    assert name in "".join(line.split()[0] for line in shown.splitlines()[1:])
+    assert "[@revision]" in shown
+    assert "…" not in shown
 
 
 def test_tracks_tells_what_is_prepared(bakeoff: Command) -> None:

@@ -69,3 +69,24 @@ def test_bits_per_weight_of_the_page_are_those_of_the_files() -> None:
 
 def _table() -> str:
     return (DOCS / "matched-pairs.md").read_text("utf-8").replace("\u202f", " ").partition("## How to build one")[0]
+
+
+def anchors(page: Path) -> set[str]:
+    """What the headings of a page can be linked by, as GitHub makes it of them."""
+    heads = re.findall(r"^#+ (.*)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *sorted(DOCS.glob("*.md"))], ids=lambda page: page.name)
+def test_every_link_leads_to_a_page_and_a_heading_that_are_there(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text("utf-8")):
+        if "://" not in target:
+            name, _, anchor = target.partition("#")
+            file = page.parent / name if name else page
+            assert file.exists(), target
+            assert not anchor or anchor in anchors(file), target
+
+
+def test_the_readme_links_every_page() -> None:
+    linked = set(re.findall(r"\]\(docs/([\w-]+\.md)", (DOCS.parent / "README.md").read_text("utf-8")))
+    assert linked == {page.name for page in DOCS.glob("*.md")}

@@ -7,7 +7,7 @@ from typing import ClassVar
 import pytest
 
 from bakeoff.backends import Capabilities, Settings, open_backend
-from bakeoff.backends.fake import FakeBackend
+from bakeoff.backends.fake.backend import FakeBackend
 from bakeoff.engine import Engine
 from bakeoff.errors import BackendDied, BackendError, UsageProblem
 from bakeoff.models import resolve

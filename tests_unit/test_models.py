@@ -15,6 +15,8 @@ from bakeoff.models import ALIASES, resolve, resolve_all
         ("mlx:some/folder/deep", "mlx", "some/folder/deep", None, None),
         ("gguf:org/Model-GGUF:Q8_0", "gguf", "org/Model-GGUF", None, "Q8_0"),
         ("gguf:org/Model-GGUF:Q8_0@v2", "gguf", "org/Model-GGUF", "v2", "Q8_0"),
+        ("./some/folder", "mlx", "./some/folder", None, None),
+        ("/some/model.gguf", "gguf", "/some/model.gguf", None, None),
         ("dir/model.gguf", "gguf", "dir/model.gguf", None, None),
         ("fake:echo", "fake", "echo", None, None),
         ("hf:owner/name@abc", "hf", "owner/name", "abc", None),

@@ -1,8 +1,6 @@
-"""The runtimes, one a file. To add one: write a module with `open_backend(spec, settings)`, list it in `BACKENDS`."""
+"""The runtimes. To add one: write a module or package here with its `FACTS`, and list it in `_MODULES`."""
 
 import importlib
-import importlib.util
-import shutil
 from typing import cast
 
 from bakeoff.backends.backend import (
@@ -13,31 +11,20 @@ from bakeoff.backends.backend import (
     ServedBackend,
     Settings,
 )
-from bakeoff.backends.coreai_here import why_not_here
+from bakeoff.backends.facts import Facts
 from bakeoff.errors import UsageProblem
-from bakeoff.models import ModelSpec
+from bakeoff.spec import ModelSpec
 
-BACKENDS: dict[str, str] = {
-    "mlx": "bakeoff.backends.mlx",
-    "gguf": "bakeoff.backends.gguf",
-    "openai": "bakeoff.backends.openai",
-    "hf": "bakeoff.backends.hf",
-    "coreai": "bakeoff.backends.coreai",
-    "litert": "bakeoff.backends.litert",
-    "fake": "bakeoff.backends.fake",
-}
-"""Backend name -> module. Modules are named, not imported: each loads its runtime, which takes seconds."""
-
-IN_PROCESS = frozenset({"mlx", "coreai", "hf", "litert"})
-"""Backends that load the weights into the pytest process, so that several workers would mean several copies."""
+_MODULES = ("mlx", "llama", "openai", "hf", "coreai", "litert", "fake")
+"""In the order in which they are shown; the first takes model names that no other claims."""
 
 
-_NEEDED = {
-    "mlx": ("mlx", "mlx_vlm"),
-    "gguf": ("xllamacpp",),
-    "hf": ("torch", "transformers"),
-    "litert": ("litert_lm",),
-}
+def _facts(module: str) -> Facts:
+    return cast("Facts", importlib.import_module(f"bakeoff.backends.{module}").FACTS)
+
+
+BACKENDS: dict[str, Facts] = {facts.name: facts for facts in map(_facts, _MODULES)}
+"""What is known of each backend, by name. No runtime is loaded for it: that takes seconds."""
 
 
 def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
@@ -48,33 +35,24 @@ def open_backend(spec: ModelSpec, settings: Settings) -> Backend:
         BackendError: when the runtime does not come up.
     """
     try:
-        module = importlib.import_module(BACKENDS[spec.backend])
+        return BACKENDS[spec.backend].opens(spec, settings)
     except ImportError as error:
         raise UsageProblem(
             f"backend {spec.backend!r} of model {spec.name!r} cannot be loaded here: {error}.\n"
             "See which models can run on this machine with: bakeoff models"
         ) from error
-    return cast("Backend", module.open_backend(spec, settings))
 
 
 def availability(backend: str) -> str | None:
     """Return why a backend cannot run on this machine, None when its packages are there; loads nothing."""
-    if backend == "coreai":
-        return why_not_here()
-    needed = _NEEDED.get(backend, ())
-    missing = [package for package in needed if importlib.util.find_spec(package) is None]
-    if backend == "gguf" and shutil.which("llama-server"):
-        return None
-    extra = {"hf": "reference", "litert": "litert"}.get(backend)
-    how = f": uv sync --extra {extra}" if extra else ""
-    return f"package {', '.join(missing)} is not installed{how}" if missing else None
+    return BACKENDS[backend].why_not_here()
 
 
 __all__ = [
     "BACKENDS",
-    "IN_PROCESS",
     "Backend",
     "Capabilities",
+    "Facts",
     "ForcedBackend",
     "ForesightedBackend",
     "ServedBackend",

@@ -1,8 +1,19 @@
-"""Memory of another process and its children."""
+"""Memory of a process and its children, and by the account that a device keeps."""
 
 import contextlib
+from typing import Protocol
 
 import psutil
+
+
+class DeviceMemory(Protocol):
+    """A device's own account of its memory."""
+
+    def reset_peak(self) -> None:
+        """Begin a new peak."""
+
+    def peak_bytes(self) -> int:
+        """Return the most that was allocated since."""
 
 
 def peak_memory_bytes(pid: int) -> int | None:

@@ -26,14 +26,16 @@ class Doctor:
     """Examines arms one after the other and tells what it finds as it goes.
 
     Args:
-        say: takes lines for people.
+        say: takes what is found, in lines for people.
+        note: takes lines on how far it is, which belong to no finding.
         llama_server: as `--llama-server`.
         budget: also measure the longest answers.
         limit: how many samples of each track that takes.
     """
 
-    def __init__(self, say: Say, *, llama_server: str | None, budget: bool, limit: int) -> None:
+    def __init__(self, say: Say, note: Say, *, llama_server: str | None, budget: bool, limit: int) -> None:
         self._say = say
+        self._note = note
         self._llama_server = llama_server
         self._budget = budget
         self._limit = limit
@@ -50,7 +52,8 @@ class Doctor:
         self._tell_machine()
         with tempfile.TemporaryDirectory(prefix="bakeoff-doctor-") as folder:
             prompts = probes_for(Path(folder), thorough=True, images=True)
-            for spec in specs:
+            for number, spec in enumerate(specs, start=1):
+                self._note(f"arm {number} of {len(specs)}: {spec.arm}")
                 self._examine_arm(spec, prompts, Path(folder))
         found = judge(self._probes, tuple(self._probes))
         self._tell_parity(found)
@@ -68,18 +71,22 @@ class Doctor:
 
     def _examine_arm(self, spec: ModelSpec, prompts: dict[str, Prompt], folder: Path) -> None:
         began = time.perf_counter()
+
+        def tell(line: str) -> None:
+            self._note(f"{spec.arm}: {line}")
+
         self._say(f"\nprobing {spec.arm}: {len(prompts)} short prompts, some with large pictures")
         extra = [given.prompt for given in reference_continuations(thorough=True)] if spec.is_tiny else []
         settings = Settings(
             context_tokens=max(4096, context_bound([*prompts.values(), *extra])),
             log_path=folder / "logs" / f"{spec.arm}.log",
             llama_server=self._llama_server,
-            progress=_quiet,
+            progress=tell,
         )
         backend = open_backend(spec, settings)
         try:
             self._identities[spec.arm] = dict(backend.identity)
-            probe = probe_arm(backend, spec, prompts, thorough=True, others=self._probes)
+            probe = probe_arm(backend, spec, prompts, thorough=True, others=self._probes, tell=tell)
             version = backend.identity.get("runtime_version", spec.backend)
             took = time.perf_counter() - began
             self._say(f"\n{spec.arm}: {version}, {len(probe.answers)} probes in {took:.0f} s")
@@ -111,6 +118,7 @@ class Doctor:
             self._say(f"  against {other}: " + "; ".join(map(_agreement, classes)))
 
     def _tell_budget(self, spec: ModelSpec, backend: Any) -> None:
+        self._note(f"{spec.arm}: measuring the longest answers to {self._limit} samples of each track")
         for found in longest_answers(backend, spec, limit=self._limit):
             self._say(f"  budget {found.sentence}")
 
@@ -120,11 +128,6 @@ class Doctor:
             self._say(f"parity    {found.reason}")
         for finding in found.findings:
             self._say(f"{'DIFFERS ' if finding.serious else 'note    '}  {finding.sentence}.")
-
-
-def _quiet(line: str) -> None:
-    """Take a line of progress that nobody needs."""
-    del line
 
 
 def _agreement(found: ClassAgreement) -> str:

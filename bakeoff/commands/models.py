@@ -1,23 +1,21 @@
 """`bakeoff models`: every alias and form that `--model` knows, and whether it can run on this machine."""
 
+from collections.abc import Iterator
 from pathlib import Path
-
-from rich.markup import escape
-from rich.table import Table
 
 from bakeoff.backends import availability
 from bakeoff.models import ALIASES, FORMS, resolve
 
+HEADS = ("name", "backend", "from", "here")
 
-def model_table() -> Table:
-    """Return the table, without loading a runtime."""
-    table = Table("name", "backend", "from", "here", box=None, pad_edge=False)
+
+def model_rows() -> Iterator[tuple[str, str, str, str]]:
+    """Return a row a name, without loading a runtime."""
     for name in ALIASES:
         spec = resolve(name)
-        table.add_row(name, spec.backend, _short(spec.location), _here(spec.backend))
+        yield name, spec.backend, _short(spec.location), _here(spec.backend)
     for form, backend in FORMS.items():
-        table.add_row(escape(form), backend, "as named", _here(backend))
-    return table
+        yield form, backend, "as named", _here(backend)
 
 
 def _here(backend: str) -> str:

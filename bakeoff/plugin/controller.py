@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends import IN_PROCESS, Backend, ServedBackend, Settings, open_backend
+from bakeoff.backends import BACKENDS, Backend, ServedBackend, Settings, open_backend
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.choosing import selects_tracks
@@ -127,13 +127,13 @@ class Controller:
         return selection
 
     def _refuse_what_cannot_share(self) -> None:
-        in_process = [spec.name for spec in self._plan.arms if spec.backend in IN_PROCESS]
+        in_process = [spec.name for spec in self._plan.arms if BACKENDS[spec.backend].model_in == "process"]
         if in_process:
             raise UsageProblem(
                 f"{', '.join(in_process)} would be loaded once in every worker. Leave -n out: prompts of an arm are "
                 "kept in flight by --concurrency N; or name server models only, such as --model tiny-gguf-bf16 -n 2."
             )
-        servers = [spec.name for spec in self._plan.arms if spec.backend != "fake"]
+        servers = [spec.name for spec in self._plan.arms if BACKENDS[spec.backend].model_in != "nowhere"]
         if len(servers) > 1:
             raise UsageProblem(
                 f"-n takes one model at a time, but {', '.join(servers)} are named. Leave -n out, or run them one "

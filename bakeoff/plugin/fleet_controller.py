@@ -7,6 +7,7 @@ from typing import Any
 import execnet
 import pytest
 
+from bakeoff.backends import BACKENDS
 from bakeoff.errors import BackendDied, UsageProblem
 from bakeoff.evaluate import record_of
 from bakeoff.models import ModelSpec
@@ -109,7 +110,7 @@ class FleetController(Controller):
     def _refuse_what_cannot_share(self) -> None:
         if self._options.audit or self._options.controls:
             raise UsageProblem("--audit and --controls ask one machine: run them there, without --tx")
-        models = [spec.name for spec in self._plan.arms if spec.backend != "fake"]
+        models = [spec.name for spec in self._plan.arms if BACKENDS[spec.backend].model_in != "nowhere"]
         if len(models) > 1:
             raise UsageProblem(
                 f"a fleet takes one model at a time, but {', '.join(models)} are named. Run them one after the other "

@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeVar
 import msgspec
 import pytest
 
-from bakeoff.errors import UsageProblem
+from bakeoff.errors import UsageProblem, did_you_mean
 from bakeoff.models import split_names
 from bakeoff.records import Sampling
 from bakeoff.sharding import Shard, read_shard
@@ -257,16 +257,23 @@ def _per_track(option: str, entries: Sequence[str], read: Any) -> dict[str, Any]
     for part in (part for entry in entries for part in str(entry).split(",") if part.strip()):
         track, colon, value = part.strip().rpartition(":")
         if colon and track not in TRACKS:
-            raise UsageProblem(f"{option} {part}: there is no track {track!r}; tracks: {', '.join(TRACKS)}")
+            near = did_you_mean(track, TRACKS)
+            raise UsageProblem(f"{option} {part}: there is no track {track!r}; tracks: {', '.join(TRACKS)}{near}")
         try:
             found[track] = read(value)
         except ValueError as error:
-            raise UsageProblem(f"{option} {part}: {error}") from error
+            how = f"write {option} N, or {option} TRACK:N for one track, such as {option} docvqa:50"
+            words = (*(f"{name}:N" for name in TRACKS), *(("probe",) if option == "--max-tokens" else ()))
+            near = did_you_mean(value, words) if not colon else ""
+            raise UsageProblem(f"{option} {part}: {error}; {how}{near}") from error
     return found
 
 
 def _positive(text: str) -> int:
-    number = int(text)
+    try:
+        number = int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no whole number") from None
     if number < 1:
         raise ValueError(f"{number} is not at least 1")
     return number

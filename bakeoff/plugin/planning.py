@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from bakeoff.errors import DataMissing, UsageProblem
+from bakeoff.errors import DataMissing, UsageProblem, did_you_mean
 from bakeoff.evaluate import Asking, TrackPlan, prompt_of
 from bakeoff.models import DEFAULT_MODELS, ModelSpec, resolve_all
 from bakeoff.plugin.options import Options, for_track
@@ -144,8 +144,9 @@ def _track_plan(name: str, options: Options) -> TrackPlan:
     try:
         protocol = track.protocol(wanted)
     except KeyError as error:
-        known = ", ".join(track.protocol_names)
-        raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {known}") from error
+        known = track.protocol_names
+        near = did_you_mean(str(wanted), known if name in options.protocols else {*known, NATIVE})
+        raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {', '.join(known)}{near}") from error
     samples = samples_of(track, protocol)
     stray = next((sample for sample in samples if sample.track != name), None)
     if stray is not None:

@@ -4,24 +4,17 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-RUNTIMES = {
-    "mlx": "MLX",
-    "gguf": "llama.cpp",
-    "coreai": "Core AI",
-    "openai": "OpenAI-compatible server",
-    "litert": "LiteRT-LM",
-    "hf": "Transformers",
-    "fake": "scripted",
-}
-MARKS = {"mlx": "mlx", "gguf": "gguf", "coreai": "coreai"}
+from bakeoff.backends import BACKENDS
+
+MARKS = {name: facts.mark for name, facts in BACKENDS.items() if facts.mark is not None}
 """Backend -> mark (colour and shape). Others take the ring, then the cross: there is no fourth hue."""
 
 _PRECISION = re.compile(r"(?i)(?:bf|fp|f)(16|32)|(?:int|q)-?([2-8])|([2-8])-?bit")
 
 
 def runtime(backend: str) -> str:
-    """Return the runtime's name in words."""
-    return RUNTIMES.get(backend, backend)
+    """Return the runtime's name in words; a backend that this version does not know is called as its records do."""
+    return BACKENDS[backend].title if backend in BACKENDS else backend
 
 
 def marks(backends: tuple[str, ...]) -> dict[str, str]:

@@ -87,6 +87,9 @@ def _badge(run: Run, checks: Mapping[str, Check], comparisons: tuple[Comparison,
     )
     if len(run.arms) < 2:  # noqa: PLR2004 -- a pair
         return "comparable", ("one arm: nothing to compare",)
+    absent = tuple(f"{arm.name} was not started" for arm in run.arms.values() if not arm.manifest.is_started)
+    if absent:
+        return "not comparable", (*absent, *reasons)
     if comparisons and all(comparison.verdict == "not comparable" for comparison in comparisons):
         blocking = dict.fromkeys(comparison.reason or "" for comparison in comparisons)
         return "not comparable", (*blocking, *reasons)

@@ -200,7 +200,7 @@ def _lacking_reason(pair: _Pair, results: Sequence[TrackResult]) -> str | None:
     """Return what is missing for a verdict."""
     for arm, result in zip((pair.a, pair.b), results, strict=True):
         if not result.n:
-            return f"{arm.name} has no answer yet"
+            return f"{arm.name} {'has no answer yet' if arm.manifest.is_started else 'was not started'}"
     if pair.share is None or pair.share < _LEAST_COMMON or not pair.common:
         sizes = " and ".join(numbers.count(result.n) for result in results)
         return f"only {numbers.count(len(pair.common))} samples are common to both ({sizes} answered)"

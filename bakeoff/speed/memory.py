@@ -4,31 +4,20 @@ The tree is pytest with all its children, whatever runtime answers: a server cou
 runtime inside pytest. It is watched in the warm-up round only, because watching takes time from what is timed.
 """
 
-import importlib
 import threading
 from types import TracebackType
-from typing import Protocol, Self, cast
+from typing import Self
 
-from bakeoff.backends.memory import peak_memory_bytes
+from bakeoff.backends import BACKENDS
+from bakeoff.backends.memory import DeviceMemory, peak_memory_bytes
 
 WATCHED_EVERY_S = 0.02
-DEVICES: dict[str, str] = {"mlx": "bakeoff.backends.mlx_memory"}
-"""Backend -> the module that reads its device's memory; not imported before an arm of it is open."""
-
-
-class DeviceMemory(Protocol):
-    """A device's own account of its memory."""
-
-    def reset_peak(self) -> None:
-        """Begin a new peak."""
-
-    def peak_bytes(self) -> int:
-        """Return the most that was allocated since."""
 
 
 def device_memory(backend: str) -> DeviceMemory | None:
-    """Return the account of a backend's device, None where it keeps none that this process can read."""
-    return cast("DeviceMemory", importlib.import_module(DEVICES[backend])) if backend in DEVICES else None
+    """Return the account of an open backend's device, None where it keeps none that this process can read."""
+    device = BACKENDS[backend].device
+    return None if device is None else device()
 
 
 class MemoryWatch:

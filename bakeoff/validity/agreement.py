@@ -14,6 +14,7 @@ from bakeoff.errors import BackendError
 from bakeoff.records import Prompt
 from bakeoff.traces import Token
 from bakeoff.validity.probes import ClassAgreement
+from bakeoff.validity.telling import Tell, counted, untold
 
 
 class Continuation(msgspec.Struct, frozen=True, kw_only=True):
@@ -24,7 +25,9 @@ class Continuation(msgspec.Struct, frozen=True, kw_only=True):
     tokens: tuple[Token, ...]
 
 
-def forced_agreement(backend: Backend, continuations: Iterable[Continuation]) -> tuple[ClassAgreement, ...]:
+def forced_agreement(
+    backend: Backend, continuations: Iterable[Continuation], tell: Tell = untold
+) -> tuple[ClassAgreement, ...]:
     """Return the agreement by size class; empty for a backend that cannot be forced."""
     if not isinstance(backend, ForcedBackend):
         return ()
@@ -33,7 +36,7 @@ def forced_agreement(backend: Backend, continuations: Iterable[Continuation]) ->
     ]
     pairs: dict[str, list[tuple[Token, Token]]] = {}
     counts: dict[str, int] = {}
-    for given, future in futures:
+    for given, future in counted(futures, "given answers read", tell):
         try:
             read = future.result().tokens
         except BackendError:

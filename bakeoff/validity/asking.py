@@ -15,6 +15,7 @@ from bakeoff.thinking import marks_in, prompt_mode
 from bakeoff.traces import Trace
 from bakeoff.validity.probe_set import size_of
 from bakeoff.validity.probes import Probe, ProbeAnswer
+from bakeoff.validity.telling import Tell, counted, untold
 
 AGAIN = ("square", "text-system", "square-other")
 """Probes that are asked once more, alone, after all were asked together."""
@@ -22,7 +23,9 @@ AGAIN = ("square", "text-system", "square-other")
 Thinking = Literal["default", "on", "off"]
 
 
-def ask_probes(backend: Backend, spec: ModelSpec, prompts: Mapping[str, Prompt], thinking: Thinking) -> Probe:
+def ask_probes(
+    backend: Backend, spec: ModelSpec, prompts: Mapping[str, Prompt], thinking: Thinking, tell: Tell = untold
+) -> Probe:
     """Return the answers of an open arm; what it cannot answer is an answer with `error`."""
     most = backend.capabilities.max_images
     asked = {
@@ -31,8 +34,10 @@ def ask_probes(backend: Backend, spec: ModelSpec, prompts: Mapping[str, Prompt],
         if most is None or len(prompt.images) <= most
     }
     futures = {name: backend.submit(prompt) for name, prompt in asked.items()}
-    answers = {name: _answer(backend, name, asked[name], future) for name, future in futures.items()}
-    again = {name: _answer(backend, name, asked[name], backend.submit(asked[name])) for name in AGAIN if name in asked}
+    waiting = counted(tuple(futures.items()), "probes answered", tell)
+    answers = {name: _answer(backend, name, asked[name], future) for name, future in waiting}
+    alone = counted([name for name in AGAIN if name in asked], "asked once more, alone", tell)
+    again = {name: _answer(backend, name, asked[name], backend.submit(asked[name])) for name in alone}
     return Probe(arm=spec.arm, model=spec.name, backend=spec.backend, asked=thinking, answers=answers, again=again)
 
 

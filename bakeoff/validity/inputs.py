@@ -15,7 +15,12 @@ _SHORT = 10
 
 
 def differing_inputs(a: Mapping[str, Any], b: Mapping[str, Any], track: str) -> tuple[tuple[str, Any, Any], ...]:
-    """Return the inputs that must agree for scores to be compared and do not: field, value of a, value of b."""
+    """Return the inputs that must agree for scores to be compared and do not: field, value of a, value of b.
+
+    An arm that was never started has no inputs, and none of them differs.
+    """
+    if not a or not b:
+        return ()
     prefix = f"tracks.{track}."
     fields = sorted(key for key in a.keys() | b.keys() if key.startswith((*_BLOCKING, prefix)))
     return tuple(

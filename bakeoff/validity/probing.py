@@ -15,6 +15,7 @@ from bakeoff.validity.asking import Thinking, ask_probes
 from bakeoff.validity.probe_set import CANDIDATES, EVEN_TILES, ODD_TILES, TOKENS, probe_prompts, size_of
 from bakeoff.validity.probes import ClassAgreement, Probe, ProbeAnswer
 from bakeoff.validity.reference import Reference, read_references
+from bakeoff.validity.telling import Tell, untold
 
 _QUICK_SIZES = ("square", "wide", "tall", ODD_TILES)
 """Size classes of the reference that a run looks at; `bakeoff doctor` looks at all, and at more samples of each."""
@@ -36,6 +37,7 @@ def probe_arm(
     thinking: Thinking = "default",
     thorough: bool = False,
     others: Mapping[str, Probe] | None = None,
+    tell: Tell = untold,
 ) -> Probe:
     """Return the probe of an open arm.
 
@@ -46,19 +48,21 @@ def probe_arm(
         thinking: what is asked of the chat template.
         thorough: more of the reference's continuations.
         others: probes of other arms whose words this one is asked to judge.
+        tell: is told in words how far this is.
     """
-    probe = ask_probes(backend, spec, prompts, thinking)
+    probe = ask_probes(backend, spec, prompts, thinking, tell)
     agreements: dict[str, tuple[ClassAgreement, ...]] = {}
     if spec.is_tiny:
         images = any(prompt.images for prompt in prompts.values())
-        agreements["reference"] = forced_agreement(backend, reference_continuations(thorough=thorough, images=images))
+        given = reference_continuations(thorough=thorough, images=images)
+        agreements["reference"] = forced_agreement(backend, given, tell)
     for name, other in (others or {}).items():
         words = [
             Continuation(prompt=prompts[key], size=size_of(key), tokens=_without_stop(answer))
             for key, answer in other.answers.items()
             if key in prompts and answer.tokens and answer.text_ids == probe.answers[key].text_ids
         ]
-        agreements[name] = forced_agreement(backend, words)
+        agreements[name] = forced_agreement(backend, words, tell)
     return msgspec.structs.replace(probe, agreements={name: found for name, found in agreements.items() if found})
 
 

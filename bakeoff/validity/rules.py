@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from bakeoff.errors import UsageProblem
+from bakeoff.errors import UsageProblem, did_you_mean
 from bakeoff.tracks import TRACKS
 
 Undecided = Literal["pass", "fail"]
@@ -141,5 +141,6 @@ def _split(option: str, text: str, how: str, *, most: float) -> tuple[str, str |
     if not equals or not 0.0 <= value <= most:
         raise UsageProblem(f"{option} {text}: write {option} TRACK={how}")
     if track not in TRACKS:
-        raise UsageProblem(f"{option} {text}: there is no track {track!r}; tracks: {', '.join(TRACKS)}")
+        near = did_you_mean(track, TRACKS)
+        raise UsageProblem(f"{option} {text}: there is no track {track!r}; tracks: {', '.join(TRACKS)}{near}")
     return track, metric or None, value

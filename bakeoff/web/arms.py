@@ -9,19 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from bakeoff.backends import availability
+from bakeoff.backends import BACKENDS, availability
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ALIASES, DEFAULT_MODELS, ModelSpec, resolve
-
-_TITLES = {
-    "mlx": "MLX",
-    "gguf": "llama.cpp (GGUF)",
-    "coreai": "Core AI",
-    "litert": "LiteRT-LM",
-    "openai": "OpenAI-compatible server",
-    "hf": "transformers (reference)",
-    "fake": "scripted answers",
-}
 
 
 class ArmRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +50,7 @@ def describe(spec: ModelSpec) -> ArmRow:
     return ArmRow(
         name=spec.name,
         backend=spec.backend,
-        family=("Embedded checkpoint, " if spec.is_tiny else "") + _TITLES.get(spec.backend, spec.backend),
+        family=("Embedded checkpoint, " if spec.is_tiny else "") + BACKENDS[spec.backend].long_title,
         location=Path(spec.location).name if spec.is_tiny else spec.location,
         reason=availability(spec.backend),
         place=place,
@@ -70,7 +60,7 @@ def describe(spec: ModelSpec) -> ArmRow:
 
 
 def _where(spec: ModelSpec) -> tuple[str, int | None]:
-    if spec.backend in {"fake", "openai"}:
+    if BACKENDS[spec.backend].model_in in {"servers", "nowhere"}:
         return "server", None
     local = Path(spec.location).expanduser()
     if local.exists():
@@ -95,16 +85,9 @@ def _cached(spec: ModelSpec) -> int | None:
     folder = hub_cache() / f"models--{spec.location.replace('/', '--')}" / "snapshots"
     for snapshot in sorted(folder.glob("*")):
         files = [file for file in snapshot.rglob("*") if file.is_file()]
-        names = {file.name for file in files}
-        if spec.weights is not None:
-            wanted = {spec.weights, spec.projector} - {None}
-        elif spec.quant is not None:
-            wanted = {name for name in names if name.lower().endswith(f"{spec.quant.lower()}.gguf")}
-        else:
-            wanted = {name for name in names if name.endswith(".safetensors")}
-        if wanted and wanted <= names:
-            kept = files if spec.backend != "gguf" else [file for file in files if file.name in wanted]
-            return sum(file.stat().st_size for file in kept)
+        meant = BACKENDS[spec.backend].cached(spec, {file.name for file in files})
+        if meant:
+            return sum(file.stat().st_size for file in files if file.name in meant)
     return None
 
 

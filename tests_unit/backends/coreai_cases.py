@@ -11,7 +11,7 @@ import pytest
 from PIL import Image as Picture
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.coreai import CoreAiBackend
+from bakeoff.backends.coreai.backend import CoreAiBackend
 from bakeoff.models import resolve
 from bakeoff.paths import tiny_dir
 from bakeoff.records import Image

@@ -11,7 +11,7 @@ import msgspec
 from PIL import Image as Picture, ImageDraw
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.mlx import MlxBackend
+from bakeoff.backends.mlx.backend import MlxBackend
 from bakeoff.models import resolve
 from bakeoff.records import Image, ImagePart, Message, Prompt, Sample, Sampling, Text
 from tests_unit.backends.conftest import GREEDY, calibration

@@ -7,9 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.backends import Settings, coreai
-from bakeoff.backends.coreai import CoreAiBackend
-from bakeoff.backends.coreai_decoder import CHUNK
+from bakeoff.backends import Settings
+from bakeoff.backends.coreai import backend as coreai
+from bakeoff.backends.coreai.backend import CoreAiBackend
+from bakeoff.backends.coreai.decoder import CHUNK
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
 from bakeoff.records import Image, Output, Prompt, Sample, Sampling
 from tests_unit.backends.conftest import calibration, spoiled, text_prompt

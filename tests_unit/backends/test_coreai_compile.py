@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bakeoff.backends.coreai_compile import compiled, newest_first
-from bakeoff.backends.coreai_files import bundle_sha256
+from bakeoff.backends.coreai.compile import compiled, newest_first
+from bakeoff.backends.coreai.files import bundle_sha256
 from bakeoff.errors import UsageProblem
 from tests_unit.backends.coreai_cases import compiler
 
@@ -83,7 +83,7 @@ def test_what_a_killed_compile_left_is_discarded(tmp_path: Path, cache: Path, mo
     compiler(tmp_path / "bin", monkeypatch, families=("h9", "h15"), after="import os, signal; os.kill(os.getppid(), 9)")
     raw = bundle(tmp_path)
     code = (
-        "from pathlib import Path; from bakeoff.backends.coreai_compile import compiled; import sys; "
+        "from pathlib import Path; from bakeoff.backends.coreai.compile import compiled; import sys; "
         "compiled(Path(sys.argv[1]), sys.argv[2], log_path=Path(sys.argv[1]).parent / 'log', progress=print)"
     )
     done = subprocess.run([sys.executable, "-c", code, str(raw), bundle_sha256(raw)], capture_output=True, check=False)

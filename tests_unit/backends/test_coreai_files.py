@@ -13,9 +13,9 @@ from PIL import Image as Picture
 
 from bakeoff.backends import availability, open_backend
 from bakeoff.backends.backend import Settings
-from bakeoff.backends.coreai_files import DECODER, TEXTS, TEXTS_REVISION, VISION, find_files, texts_sha256
-from bakeoff.backends.coreai_pictures import patches_of
-from bakeoff.backends.coreai_shape import read_norms, read_shape
+from bakeoff.backends.coreai.files import DECODER, TEXTS, TEXTS_REVISION, VISION, find_files, texts_sha256
+from bakeoff.backends.coreai.pictures import patches_of
+from bakeoff.backends.coreai.shape import read_norms, read_shape
 from bakeoff.errors import UsageProblem
 from bakeoff.models import resolve
 from tests_unit.backends.coreai_cases import CHECKPOINT
@@ -24,11 +24,11 @@ from tests_unit.doubles.hub import COMMIT, hub
 
 CODE = """
 import json, sys, msgspec
-from bakeoff.backends import coreai_files
-from bakeoff.backends.coreai_files import find_files
+from bakeoff.backends.coreai import files
+from bakeoff.backends.coreai.files import find_files
 from bakeoff.errors import UsageProblem
 from bakeoff.models import resolve
-coreai_files.TEXTS_REVISION = sys.argv[1]  # the hub of the tests has one commit
+files.TEXTS_REVISION = sys.argv[1]  # the hub of the tests has one commit
 try:
     found = find_files(msgspec.structs.replace(resolve("coreai"), revision=sys.argv[1]))
     print(json.dumps({"vision": str(found.vision), "decoder": str(found.decoder), "revision": found.revision,

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends import coreai_runtime as ours
+from bakeoff.backends.coreai import runtime as ours
 from tests_unit.doubles import coreai_runtime as double
 from tools.coreai_signatures import SIGNATURES, signatures
 

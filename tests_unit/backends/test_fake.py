@@ -2,7 +2,7 @@
 
 import threading
 
-from bakeoff.backends.fake import FakeBackend, Script
+from bakeoff.backends.fake.backend import FakeBackend, Script
 from bakeoff.models import resolve
 from bakeoff.records import Prompt
 

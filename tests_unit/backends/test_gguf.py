@@ -11,9 +11,9 @@ import pytest
 import requests
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.gguf import GgufBackend
-from bakeoff.backends.llama_child import Launch
-from bakeoff.backends.llama_server import LlamaServer, find_binary
+from bakeoff.backends.llama.backend import GgufBackend
+from bakeoff.backends.llama.child import Launch
+from bakeoff.backends.llama.server import LlamaServer, find_binary
 from bakeoff.errors import BackendDied, BackendError, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from bakeoff.records import Sampling

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.gguf import MOST_SLOTS, GgufBackend, default_slots
-from bakeoff.backends.llama_api import completion_request, primer_request
-from bakeoff.backends.llama_start import Manner
+from bakeoff.backends.llama.api import completion_request, primer_request
+from bakeoff.backends.llama.backend import MOST_SLOTS, GgufBackend, default_slots
+from bakeoff.backends.llama.start import Manner
 from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, ContextOverflow, UsageProblem
 from bakeoff.models import resolve

@@ -5,11 +5,11 @@ from typing import Any, cast
 
 import pytest
 
-from bakeoff.backends.llama_asking import Asker
-from bakeoff.backends.llama_client import LlamaClient
-from bakeoff.backends.llama_prompts import Ready
-from bakeoff.backends.llama_slots import Job, Slot
-from bakeoff.backends.llama_start import Manner
+from bakeoff.backends.llama.asking import Asker
+from bakeoff.backends.llama.client import LlamaClient
+from bakeoff.backends.llama.prompts import Ready
+from bakeoff.backends.llama.slots import Job, Slot
+from bakeoff.backends.llama.start import Manner
 from bakeoff.records import Message, Prompt, Text
 
 PROMPT = Prompt(

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from bakeoff.backends.llama_client import LlamaClient
+from bakeoff.backends.llama.client import LlamaClient
 from bakeoff.errors import BackendDied, BackendError, ContextOverflow
 
 

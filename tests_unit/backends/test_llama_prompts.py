@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bakeoff.backends.llama_prompts import ImageStore, Ready, beginning_key
+from bakeoff.backends.llama.prompts import ImageStore, Ready, beginning_key
 from bakeoff.errors import BackendError
 from bakeoff.records import Image, ImagePart, Message, Prompt, Text
 from bakeoff.traces import IMAGE_PLACE
@@ -54,7 +54,7 @@ def test_an_image_is_read_once_while_questions_on_it_follow_each_other(monkeypat
         read.append(image.sha256)
         return b"x" * 9
 
-    monkeypatch.setattr("bakeoff.backends.llama_prompts.image_bytes", reading)
+    monkeypatch.setattr("bakeoff.backends.llama.prompts.image_bytes", reading)
     store = ImageStore(kept_bytes=20)
     for image in (ONE, ONE, OTHER, OTHER, ONE):
         store.encoded(image)

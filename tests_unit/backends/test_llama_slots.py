@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends.llama_slots import READY_AHEAD, Job, Slot, Slots
+from bakeoff.backends.llama.slots import READY_AHEAD, Job, Slot, Slots
 from bakeoff.errors import BackendDied, BackendError
 
 PATIENCE_S = 60

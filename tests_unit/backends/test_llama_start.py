@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends.llama_chat import CHAT, completion_form
-from bakeoff.backends.llama_start import Manner, find_manner
+from bakeoff.backends.llama.chat import CHAT, completion_form
+from bakeoff.backends.llama.start import Manner, find_manner
 from bakeoff.errors import BackendError
 
 MARKER = "<m>"

@@ -8,8 +8,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.llama_client import LlamaClient
-from bakeoff.backends.llama_server import is_healthy
+from bakeoff.backends.llama.client import LlamaClient
+from bakeoff.backends.llama.server import is_healthy
 from bakeoff.backends.loopback import is_loopback, session_for
 from bakeoff.models import resolve
 from tests_unit.backends.conftest import text_prompt

@@ -8,8 +8,9 @@ from typing import Any
 import mlx.core as mx
 import pytest
 
-from bakeoff.backends import mlx, open_backend
-from bakeoff.backends.mlx import MlxBackend
+from bakeoff.backends import open_backend
+from bakeoff.backends.mlx import backend as mlx
+from bakeoff.backends.mlx.backend import MlxBackend
 from bakeoff.errors import BackendDied, BackendError, UsageProblem
 from bakeoff.models import resolve
 from bakeoff.records import Prompt, Sampling
@@ -56,7 +57,7 @@ def test_answers_do_not_depend_on_order_or_reuse(settings: Make) -> None:
 
 def test_tokens_of_a_thought_are_counted_apart(backend: MlxBackend, monkeypatch: pytest.MonkeyPatch) -> None:
     """The embedded model does not think, so its words are called a thought but for the last one."""
-    monkeypatch.setattr("bakeoff.backends.mlx_work.thought", lambda text: text[:-1])
+    monkeypatch.setattr("bakeoff.backends.mlx.work.thought", lambda text: text[:-1])
     output = backend.submit(prompt_for(calibration()[0])).result()
     assert output.thinking_tokens is not None
     assert output.completion_tokens is not None

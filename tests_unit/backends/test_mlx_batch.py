@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from mlx_vlm import stream_generate
 
-from bakeoff.backends import mlx_reuse
-from bakeoff.backends.mlx_work import Worker
+from bakeoff.backends.mlx import reuse
+from bakeoff.backends.mlx.work import Worker
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout
 from bakeoff.records import Output, Prompt, Sampling
 from bakeoff.validity.sameness import ask, compare
@@ -177,7 +177,7 @@ def test_work_that_breaks_off_fails_all_that_waits_and_all_that_comes(
 @pytest.fixture(params=["batched", "one at a time"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if request.param == "one at a time":
-        monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+        monkeypatch.setattr(reuse, "REUSABLE_TYPES", frozenset())
 
 
 @pytest.mark.usefixtures("way")
@@ -191,17 +191,17 @@ def test_an_answer_that_takes_too_long_is_a_timeout_of_its_own(settings: Make) -
 
 
 def test_closing_ends_an_answer_that_is_given_alone(settings: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+    monkeypatch.setattr(reuse, "REUSABLE_TYPES", frozenset())
     begun = threading.Event()
     with opened(settings()) as backend:
 
         def slow(*args: Any, **kwargs: Any) -> Iterator[Any]:
             for step in stream_generate(*args, **kwargs):
                 begun.set()
-                backend._closed.wait()
+                backend._owner.closed.wait()
                 yield step
 
-        monkeypatch.setattr("bakeoff.backends.mlx_plain.stream_generate", slow)
+        monkeypatch.setattr("bakeoff.backends.mlx.plain.stream_generate", slow)
         future = backend.submit(asked("long", "hello", max_tokens=50))
         begun.wait()
     with pytest.raises(BackendDied, match="was closed"):
@@ -221,7 +221,7 @@ def test_a_model_that_is_not_batched_gives_the_same_answers_one_at_a_time(
     with opened(settings()) as backend:
         batched = ask(backend, by_id(prompts), 4)
         held = [backend.force(prompt, given).result().tokens for prompt in prompts]
-    monkeypatch.setattr(mlx_reuse, "REUSABLE_TYPES", frozenset())
+    monkeypatch.setattr(reuse, "REUSABLE_TYPES", frozenset())
     with opened(settings()) as backend:
         assert backend.capabilities.slots == 1
         plain = ask(backend, by_id(prompts), 4)

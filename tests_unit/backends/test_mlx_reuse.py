@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends.mlx_reuse import Memory
+from bakeoff.backends.mlx.reuse import Memory
 from bakeoff.records import Output
 from bakeoff.validity.sameness import ask, compare
 from tests_unit.backends.mlx_cases import (

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bakeoff.backends import mlx_reuse
+from bakeoff.backends.mlx import reuse as mlx_reuse
 from bakeoff.records import Prompt, Sample
 from bakeoff.validity.sameness import Sameness, ask, compare
 from tests_unit.backends.conftest import calibration, prompt_for
@@ -95,7 +95,7 @@ def _raw(prompt: Prompt) -> list[tuple[int, float]]:
     from mlx_vlm import load, stream_generate  # noqa: PLC0415
 
     from bakeoff.backends.backend import REPEAT_WINDOW  # noqa: PLC0415
-    from bakeoff.backends.mlx_prompts import Preparer  # noqa: PLC0415
+    from bakeoff.backends.mlx.prompts import Preparer  # noqa: PLC0415
     from bakeoff.models import resolve  # noqa: PLC0415
 
     if not _LOADED:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.openai import OpenAIBackend
+from bakeoff.backends.openai.backend import OpenAIBackend
 from bakeoff.errors import BackendError, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from bakeoff.records import Message, Sampling, Text

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.openai_http import Servers
-from bakeoff.backends.openai_key import key_for
+from bakeoff.backends.openai.http import Servers
+from bakeoff.backends.openai.key import key_for
 from bakeoff.errors import BackendError, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from tests_unit.backends.conftest import text_prompt

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from bakeoff.backends import Backend, Settings, open_backend
-from bakeoff.backends.gguf import GgufBackend
-from bakeoff.backends.llama_server import _free_port
-from bakeoff.backends.openai import OpenAIBackend
+from bakeoff.backends.llama.backend import GgufBackend
+from bakeoff.backends.llama.server import _free_port
+from bakeoff.backends.openai.backend import OpenAIBackend
 from bakeoff.errors import ContextOverflow
 from bakeoff.models import resolve
 from bakeoff.records import Output, Prompt, Sample

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from bakeoff.backends import Settings, open_backend
-from bakeoff.backends.openai import OpenAIBackend
-from bakeoff.backends.openai_http import TRIES, Servers
+from bakeoff.backends.openai.backend import OpenAIBackend
+from bakeoff.backends.openai.http import TRIES, Servers
 from bakeoff.errors import BackendDied, BackendError, BackendTimeout, ContextOverflow, UsageProblem
 from bakeoff.models import resolve
 from tests_unit.backends.conftest import text_prompt
@@ -258,7 +258,7 @@ def test_a_server_that_came_back_is_found_by_restart_and_a_dead_one_is_not(
 ) -> None:
     backend = opened()
     backend.restart()
-    monkeypatch.setattr("bakeoff.backends.openai.RETURN_TIMEOUT_S", 0.0)
+    monkeypatch.setattr("bakeoff.backends.openai.backend.RETURN_TIMEOUT_S", 0.0)
     monkeypatch.setattr(Servers, "is_reachable", lambda *_: False)
     with pytest.raises(BackendDied, match="no server answers"):
         backend.restart()

@@ -178,7 +178,7 @@ def install(patch: pytest.MonkeyPatch) -> None:
     told.clear()
     has_begun.clear()
     patch.setitem(sys.modules, "litert_lm", sys.modules[__name__])
-    patch.delitem(sys.modules, "bakeoff.backends.litert", raising=False)
+    patch.delitem(sys.modules, "bakeoff.backends.litert.backend", raising=False)
 
 
 def _read(model_path: str) -> dict[str, Any]:

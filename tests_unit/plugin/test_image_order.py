@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from bakeoff.backends.llama_prompts import beginning_key
+from bakeoff.backends.llama.prompts import beginning_key
 from bakeoff.models import resolve
 from bakeoff.records import Prompt
 from bakeoff.tracks import TRACKS
@@ -67,7 +67,7 @@ def test_last_failed_asks_nothing_but_what_failed(pytester: pytest.Pytester, scr
     pytester.run(sys.executable, "-m", "pytest", "--model", model, *only, "--run-dir", "first")
     log = pytester.path / "asked.txt"
     spy = f"""
-        from bakeoff.backends import fake
+        from bakeoff.backends.fake import backend as fake
         answer = fake.FakeBackend.submit
         def submit(self, prompt):
             with open({str(log)!r}, "a") as file:

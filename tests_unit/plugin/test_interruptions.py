@@ -47,7 +47,7 @@ class Bakeoff:
 
     def server(self) -> psutil.Process:
         """The process that holds the llama.cpp server."""
-        (found,) = (p for p in self.family() if "bakeoff.backends.llama_child" in p.cmdline())
+        (found,) = (p for p in self.family() if "bakeoff.backends.llama.child" in p.cmdline())
         return found
 
     def finish(self) -> int:
@@ -144,3 +144,37 @@ def test_a_server_that_is_killed_is_brought_back_and_nothing_is_lost(
     assert run.finish() == 0, run.output
     assert scores(path) == whole
     assert gone(family)
+
+
+STUCK = """
+import pathlib, threading
+from bakeoff.backends.mlx import work
+
+def stuck(*_):
+    pathlib.Path("in-step").touch()
+    threading.Event().wait()
+
+work.Worker._step = stuck
+"""
+
+
+def test_a_second_ctrl_c_does_not_wait_for_the_step_that_mlx_works_on(tmp_path: Path) -> None:
+    (tmp_path / "test_calibration.py").write_text(BENCH, "utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    (tmp_path / "conftest.py").write_text(STUCK, "utf-8")
+    run = Bakeoff(tmp_path, "--model", "tiny-bf16", "--limit", "4", "--run-dir", "run")
+    assert run.process.stdout is not None
+    deadline = time.monotonic() + PATIENCE_S
+    while not (tmp_path / "in-step").exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    os.kill(run.process.pid, signal.SIGINT)
+    before = ""
+    while "stopping after the step in work" not in before:
+        line = run.process.stdout.readline().decode()
+        assert line, before
+        before += line
+    os.kill(run.process.pid, signal.SIGINT)
+    assert run.finish() == 2, before + run.output
+    assert "not waiting for the step in work" in run.output
+    assert "Traceback" not in before + run.output
+    assert (tmp_path / "run" / "report.html").exists()

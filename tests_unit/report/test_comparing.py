@@ -41,6 +41,19 @@ def test_other_inputs_are_not_comparable_and_named(
     assert (comparison.diff_pp, comparison.ci95_pp, comparison.p) == (None, None, None)
 
 
+def test_an_arm_that_was_never_started_is_called_so_and_differs_in_nothing(maker: RunMaker, answered: Answered) -> None:
+    run = maker.arm("one", answered()).arm("two", None, fingerprint={}).write()
+    manifest = run.manifest()
+    silent = msgspec.structs.replace(manifest.arms["two"], identity={})
+    run.write_manifest(msgspec.structs.replace(manifest, arms={**manifest.arms, "two": silent}))
+    results = build(run)
+    (comparison,) = results.comparisons
+    assert (comparison.verdict, comparison.reason) == ("undecided", "two was not started")
+    assert results.validity.badge == "not comparable"
+    assert results.validity.reasons[0] == "two was not started"
+    assert not [reason for reason in results.validity.reasons if "differ" in reason]
+
+
 def test_inputs_of_another_track_do_not_matter(maker: RunMaker, answered: Answered) -> None:
     maker.arm("one", answered()).arm("two", answered(), fingerprint={**FINGERPRINT, "tracks.other.max_tokens": 8})
     assert _only(maker).verdict != "not comparable"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from bakeoff.backends.fake import FakeBackend, Script
+from bakeoff.backends.fake.backend import FakeBackend, Script
 from bakeoff.models import resolve
 from bakeoff.speed.energy import EnergyMeter
 from bakeoff.speed.memory import MemoryWatch

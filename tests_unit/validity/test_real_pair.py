@@ -14,6 +14,7 @@ from bakeoff.validity.pair_checks import check_pair, class_gaps
 from bakeoff.validity.parity import judge
 from bakeoff.validity.probes import Probe
 from bakeoff.validity.probing import probe_arm, probes_for
+from bakeoff.validity.telling import untold
 
 pytestmark = [pytest.mark.real_runtime, pytest.mark.slow]
 
@@ -110,7 +111,7 @@ def old_server() -> str:
 
 def test_the_doctor_names_the_extra_token_of_an_older_llama_server_and_the_resampled_tiles(old_server: str) -> None:
     said: list[str] = []
-    doctor = Doctor(said.append, llama_server=old_server, budget=False, limit=1)
+    doctor = Doctor(said.append, untold, llama_server=old_server, budget=False, limit=1)
     assert not doctor.examine(["tiny-bf16", "tiny-gguf-bf16"])
     text = "\n".join(said)
     assert "tiny-gguf-bf16 puts one extra token after each image that is not tiled (66 and 67" in text

@@ -15,7 +15,7 @@ import psutil
 from PIL import Image as Pillow, ImageDraw
 
 from bakeoff.backends import Backend, Settings, open_backend
-from bakeoff.backends.gguf import GgufBackend
+from bakeoff.backends.llama.backend import GgufBackend
 from bakeoff.engine import Engine
 from bakeoff.evaluate import context_bound
 from bakeoff.hub import file_sha256
