@@ -210,6 +210,36 @@ def test_page_shows_one_drawing_of_each_kind_for_the_width_and_all_of_it_in_prin
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_details_are_folded_in_a_narrow_window_alone_and_stand_in_print(
+    browser: Any, page_path: Path, *, scripts: bool
+) -> None:
+    shown = """() => [...document.querySelectorAll(".on-phone:not([open])")]
+      .map(fold => [fold.querySelector("summary"), fold.lastElementChild].map(e => e.checkVisibility({
+        contentVisibilityAuto: true })))"""
+    for width, expected in ((390, [True, False]), (1400, [False, True])):
+        page = _open(browser, page_path, width=width, scripts=scripts)
+        found = page.evaluate(shown)
+        assert len(found) > 8
+        assert found == [expected] * len(found)
+        page.close()
+    page = _open(browser, page_path, width=390, scripts=scripts)
+    page.emulate_media(media="print")
+    assert all(is_shown for _, is_shown in page.evaluate(shown))
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_narrow_page_has_its_sections_in_order_and_is_no_longer_than_it_must(browser: Any, page_path: Path) -> None:
+    order = "[...document.querySelectorAll('main > section[id]')].map(e => e.id)"
+    page = _open(browser, page_path, width=390, scripts=False)
+    assert page.evaluate(order) == _open(browser, page_path).evaluate(order)
+    folded = page.evaluate("document.documentElement.scrollHeight")
+    page.evaluate("document.querySelectorAll('.on-phone').forEach(fold => fold.open = true)")
+    assert folded < 0.7 * page.evaluate("document.documentElement.scrollHeight")
+
+
+@pytest.mark.browser
 def test_text_of_models_and_names_stays_text(browser: Any, page_path: Path) -> None:
     page = _open(browser, page_path)
     assert page.evaluate("window.stolen") is None

@@ -228,6 +228,7 @@
     }
     if (!isText) { redraw(); }
     card.replaceChildren(nav, V.make("div", { "class": "v-columns" }, isText ? null : left, right), times(run, item, chosen.concat(others)));
+    card.querySelectorAll("figure").forEach(function (figure) { if (figure.layout) { figure.layout(); } });
     reach(card);
     V.redraw = isText ? function () {} : redraw;
   };
