@@ -44,7 +44,9 @@ def group_tables(results: Results) -> tuple[GroupTable, ...]:
             values = sorted({v for result in found for v in result.groups.get(dimension, {})}, key=natural)
             if len(values) < 2:  # noqa: PLR2004 -- one group is the whole track
                 continue
-            by_arm = {name: arm.tracks[track].groups.get(dimension, {}) for name, arm in arms.items() if track in arm.tracks}
+            by_arm = {
+                name: arm.tracks[track].groups.get(dimension, {}) for name, arm in arms.items() if track in arm.tracks
+            }
             rows = tuple(_row(value, {name: groups.get(value) for name, groups in by_arm.items()}) for value in values)
             title = found[0].title
             tables.append(GroupTable(track=track, title=title, dimension=dimension, arms=tuple(by_arm), rows=rows))

@@ -56,12 +56,11 @@ def published_table(results: Results) -> Table:
     The columns on arms are left out where no arm of the run is of a model that others reported on.
     """
     cards = results.reproductions
-    rows = [
-        (value, card, tracks[0].title)
-        for name, tracks in tracks_of(results).items()
-        for value in _published(name)
-        for card in [c for c in cards if c.track == name and _is_of(c, value, results)] or [None]
-    ]
+    rows: list[tuple[str, Published, Reproduction | None]] = []
+    for name, tracks in tracks_of(results).items():
+        for value in _published(name):
+            matching = [card for card in cards if card.track == name and _is_of(card, value, results)]
+            rows += [(tracks[0].title, value, card) for card in matching or (None,)]
     middle = WITH_ARMS if cards else ("What differs",)
     return ("Track", "Published", "Model", *middle, "Their protocol", "Source"), tuple(
         (
@@ -73,7 +72,7 @@ def published_table(results: Results) -> Table:
             value.protocol,
             f"{value.source}; {value.date}",
         )
-        for value, card, title in rows
+        for title, value, card in rows
     )
 
 

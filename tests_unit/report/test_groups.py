@@ -21,7 +21,8 @@ def tables(maker: RunMaker, answered: Answered) -> dict[str, GroupTable]:
     def sized(records: list[Record]) -> list[Record]:
         sizes = ["rare" if i < 6 else "usual" for i in range(len(records))]
         return [
-            msgspec.structs.replace(r, groups={**r.groups, "size": size}) for r, size in zip(records, sizes, strict=True)
+            msgspec.structs.replace(r, groups={**r.groups, "size": size})
+            for r, size in zip(records, sizes, strict=True)
         ]
 
     maker.arm("one", sized(answered(lambda i: i % 4 == 0)))

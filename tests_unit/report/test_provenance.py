@@ -41,8 +41,14 @@ def test_the_runtime_of_an_arm_is_told_once(
     assert [value for name, value in told if name == "runtime"] == [said]
 
 
-def test_a_setting_that_the_identity_repeats_is_told_once(maker: RunMaker, answered: Callable[..., list[Record]]) -> None:
+def test_a_setting_that_the_identity_repeats_is_told_once(
+    maker: RunMaker, answered: Callable[..., list[Record]]
+) -> None:
     arm = build(maker.arm("one", answered()).write()).arms["one"]
     identity, settings = {"context_tokens": 3072, "revision": None}, {"context_tokens": 3072, "server": None}
     told = about_arm(msgspec.structs.replace(arm, identity=identity, settings=settings))
-    assert told[2:] == (("revision", "none stated"), ("settings.context_tokens", "3072"), ("settings.server", "not set"))
+    assert told[2:] == (
+        ("revision", "none stated"),
+        ("settings.context_tokens", "3072"),
+        ("settings.server", "not set"),
+    )

@@ -191,7 +191,11 @@ def test_a_link_may_hold_any_character(opened: Opened) -> None:
     [
         ("#samples/toy/nobody", "No sample “nobody” on Toy.", "Its 120 samples, from toy-boxes-000 to toy-words-039"),
         ("#samples/toy/Boxes-012", "No sample “Boxes-012” on Toy.", "Most like it:\n\ntoy-boxes-012"),
-        ("#samples/toy/toy-boxes-9", "No sample “toy-boxes-9” on Toy.", "Most like it:\n\ntoy-boxes-000\ntoy-boxes-001"),
+        (
+            "#samples/toy/toy-boxes-9",
+            "No sample “toy-boxes-9” on Toy.",
+            "Most like it:\n\ntoy-boxes-000\ntoy-boxes-001",
+        ),
         ("#samples/toy/nobody?q=hello", "No sample “nobody” on Toy.", "Its 120 samples"),
         ("#samples/nothing/toy-boxes-000", "No track “nothing” in this run.", "This run has 2 tracks:\n\nToy (120)"),
         (
@@ -201,9 +205,7 @@ def test_a_link_may_hold_any_character(opened: Opened) -> None:
         ),
     ],
 )
-def test_a_link_that_leads_nowhere_says_so_and_what_there_is(
-    opened: Opened, link: str, said: str, there: str
-) -> None:
+def test_a_link_that_leads_nowhere_says_so_and_what_there_is(opened: Opened, link: str, said: str, there: str) -> None:
     page = opened(link)
     assert page.inner_text("#v-status").startswith(said)
     assert _title(page) == said
