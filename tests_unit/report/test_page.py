@@ -230,13 +230,32 @@ def test_details_are_folded_in_a_narrow_window_alone_and_stand_in_print(
 
 
 @pytest.mark.browser
-def test_a_narrow_page_has_its_sections_in_order_and_is_no_longer_than_it_must(browser: Any, page_path: Path) -> None:
-    order = "[...document.querySelectorAll('main > section[id]')].map(e => e.id)"
-    page = _open(browser, page_path, width=390, scripts=False)
-    assert page.evaluate(order) == _open(browser, page_path).evaluate(order)
-    folded = page.evaluate("document.documentElement.scrollHeight")
+def test_a_narrow_page_keeps_the_order_of_its_sections_and_is_shorter_for_its_folds(
+    browser: Any, page_path: Path
+) -> None:
+    order = "[...document.querySelectorAll('main > section')].map(e => e.id)"
+    length = """[...document.querySelectorAll("main > section:not(#samples)")]
+      .reduce((sum, section) => sum + section.offsetHeight, 0)"""
+    page, wide = _open(browser, page_path, width=390), _open(browser, page_path)
+    assert page.evaluate(order) == wide.evaluate(order)
+    folded = page.evaluate(length)
     page.evaluate("document.querySelectorAll('.on-phone').forEach(fold => fold.open = true)")
-    assert folded < 0.7 * page.evaluate("document.documentElement.scrollHeight")
+    assert folded < 0.75 * page.evaluate(length)
+    page.close()
+    wide.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 900, 1400])
+def test_the_numbers_of_an_axis_stand_over_its_lines(browser: Any, page_path: Path, width: int) -> None:
+    middles = """name => [...document.querySelectorAll(name)].map(e => e.getBoundingClientRect())
+      .map(box => Math.round(box.left + box.width / 2))"""
+    page = _open(browser, page_path, width=width)
+    labels = page.evaluate(middles, "#differences .forest:first-of-type .ticks text")
+    lines = page.evaluate(middles, "#differences .forest:first-of-type .gridline")[: len(labels)]
+    assert len(labels) > 3
+    assert all(abs(label - line) <= 2 for label, line in zip(labels, lines, strict=True))
+    page.close()
 
 
 @pytest.mark.browser
