@@ -240,9 +240,21 @@ def test_a_narrow_page_keeps_the_order_of_its_sections_and_is_shorter_for_its_fo
     assert page.evaluate(order) == wide.evaluate(order)
     folded = page.evaluate(length)
     page.evaluate("document.querySelectorAll('.on-phone').forEach(fold => fold.open = true)")
-    assert folded < 0.75 * page.evaluate(length)
+    assert folded < 0.8 * page.evaluate(length)
     page.close()
     wide.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [900, 1024, 1400])
+def test_differences_fill_their_table_whatever_columns_are_left_out(
+    browser: Any, page_path: Path, width: int
+) -> None:
+    right = "name => document.querySelector(`#differences .forest ${name}`).getBoundingClientRect().right"
+    page = _open(browser, page_path, width=width)
+    assert page.evaluate(right, "td.word") == pytest.approx(page.evaluate(right, "thead"), abs=1)
+    assert page.evaluate(right, "td.word") == pytest.approx(min(width - 40, (width + 1200) / 2), abs=1)
+    page.close()
 
 
 @pytest.mark.browser
