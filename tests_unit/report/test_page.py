@@ -247,9 +247,7 @@ def test_a_narrow_page_keeps_the_order_of_its_sections_and_is_shorter_for_its_fo
 
 @pytest.mark.browser
 @pytest.mark.parametrize("width", [900, 1024, 1400])
-def test_differences_fill_their_table_whatever_columns_are_left_out(
-    browser: Any, page_path: Path, width: int
-) -> None:
+def test_differences_fill_their_table_whatever_columns_are_left_out(browser: Any, page_path: Path, width: int) -> None:
     right = "name => document.querySelector(`#differences .forest ${name}`).getBoundingClientRect().right"
     page = _open(browser, page_path, width=width)
     assert page.evaluate(right, "td.word") == pytest.approx(page.evaluate(right, "thead"), abs=1)

@@ -406,6 +406,23 @@ def test_nothing_leaves_the_folder(browser: Any, report: Path) -> None:
     assert any("/samples/toy/page-" in url for url in requests)
 
 
+def test_boxes_in_one_place_are_told_in_one_line(opened: Opened) -> None:
+    page = opened("#samples/toy/toy-boxes-000?a=one&b=two")
+    lines = page.inner_text(".v-pictures ul").split("\n")
+    assert lines == ["target: x 4 to 28, y 4 to 20 px", "one, two, three: x 18 to 42, y 14 to 30 px"]
+
+
+def test_a_mark_that_is_only_a_line_is_seen_on_the_card(opened: Opened) -> None:
+    page = opened()
+    stroke = """kind => { const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+      const g = document.createElementNS('http://www.w3.org/2000/svg', 'g');
+      g.setAttribute('class', 'shape ' + kind); svg.append(g); document.querySelector('#v-card').append(svg);
+      return [getComputedStyle(g).stroke, getComputedStyle(document.querySelector('#v-card')).color]; }"""
+    for kind in ("ring", "cross"):
+        seen, ink = page.evaluate(stroke, kind)
+        assert seen == ink
+
+
 OVERLAPS = """() => {
   const box = e => e.getBoundingClientRect(), tags = [...document.querySelectorAll(".v-tag")];
   const meets = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
