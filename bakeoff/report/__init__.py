@@ -20,6 +20,7 @@ from bakeoff.report.reproduction import reproductions
 from bakeoff.report.results import SCHEMA, Results
 from bakeoff.report.samples import wrong_samples
 from bakeoff.report.speed_about import speed_about
+from bakeoff.report.tables import first_pairs
 from bakeoff.report.terminal import terminal_table
 from bakeoff.report.verdicts import headline, run_state
 from bakeoff.report.viewer import write_viewer
@@ -44,7 +45,7 @@ def build(run: RunDirectory) -> Results:
 def write_reports(folder: Path, run: Run, results: Results) -> None:
     """Write the three reports of a run that was read and summarized, and the samples that the page shows."""
     page = render_page(run, results, wrong_samples(run))
-    write_viewer(folder / "samples", run)
+    write_viewer(folder / "samples", run, first_pairs(results))
     write_atomically(folder / "results.json", pretty_json(encodable(msgspec.to_builtins(results))))
     write_atomically(folder / "report.md", render_markdown(run, results))
     write_atomically(folder / "report.html", page)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from bakeoff.report import constant, evidence, flips, numbers, reproduction, tables, verdicts
+from bakeoff.report import constant, evidence, flips, groups, numbers, tables, verdicts
 from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.drawing import ladder_table
 from bakeoff.report.grid import Cell, Column, Grid, score_grid
@@ -38,7 +38,6 @@ def render_markdown(run: Run, results: Results) -> str:
         "\n".join(f"* **{_text(track)}** {_text(note)}" for track, note in metric_notes(results)),
         *_titled("### Constant answers", constant.baseline_table(results)),
         *_titled("### Published values", published_table(results)),
-        *_published(results),
         *_groups(results),
         "## Paired differences",
         *_differences(run, results),
@@ -126,21 +125,18 @@ def _cell(cell: Cell) -> str:
     return "; ".join((value, *(["highest"] if cell.is_highest else []), *(flag.text for flag in cell.flags)))
 
 
-def _published(results: Results) -> list[str]:
-    if not results.reproductions:
-        return []
-    return ["### Published numbers of these models", _table(*reproduction.table(results.reproductions))]
-
-
 def _groups(results: Results) -> list[str]:
     parts: list[str] = []
-    for table in tables.group_tables(results):
-        rows = (
-            (value, *(f"{cell.value}{' (' + cell.interval + ')' if cell.interval else ''}" for cell in cells))
-            for value, cells in table.rows
-        )
-        parts += [f"### {_text(table.title)}, {_text(table.dimension)}", _table((table.dimension, *table.arms), rows)]
+    for table in groups.group_tables(results):
+        rows = ((row.value, row.n, *(_group_cell(cell) for cell in row.cells)) for row in table.rows)
+        heads = (table.dimension, "n", *(f"{arm}, %" for arm in table.arms))
+        parts += [f"### {_text(table.title)}, {_text(table.dimension)}", _table(heads, rows)]
     return parts
+
+
+def _group_cell(cell: groups.GroupCell) -> str:
+    beside = ", ".join(part for part in (cell.interval, cell.n) if part)
+    return f"{cell.value} ({beside})" if beside else cell.value
 
 
 def _differences(run: Run, results: Results) -> list[str]:

@@ -14,8 +14,8 @@ from typing import Any
 import jinja2
 import markupsafe
 
-from bakeoff.report import flips, numbers, tables, verdicts
-from bakeoff.report.arms import marks, runtime
+from bakeoff.report import flips, groups, numbers, provenance, tables, verdicts
+from bakeoff.report.arms import marks
 from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import ordered_arms, score_grid, tracks_of
 from bakeoff.report.heading import badge, command, meta, title
@@ -30,8 +30,8 @@ _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_CARDS = 8
 _STYLES = ("style.css", "plots.css", "viewer.css")
 _SCRIPTS = (
-    *("theme.js", "viewer_data.js", "viewer_filter.js", "viewer_list.js"),
-    *("viewer_picture.js", "viewer_card.js", "viewer.js"),
+    *("theme.js", "viewer_data.js", "viewer_filter.js", "viewer_address.js", "viewer_list.js"),
+    *("viewer_labels.js", "viewer_picture.js", "viewer_card.js", "viewer.js"),
 )
 _STATES: dict[CheckState, tuple[str, str]] = {
     "same": ("✓", "same"),
@@ -122,7 +122,7 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         "flip_meanings": flips.explained(flips.flip_table(results)),
         "forests": tables.forests(results, run.margin_pp),
         "margin": numbers.points(run.margin_pp),
-        "groups": _by_track(tables.group_tables(results)),
+        "groups": _by_track(groups.group_tables(results)),
         "wrong": wrong,
         "first_cards": _FIRST_CARDS,
         "wrong_counts": [
@@ -142,26 +142,21 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         "health": tables.health_table(results),
         "errors": errors,
         "more_errors": more_errors,
-        "environment": tables.flattened(results.environment),
-        "options": tables.flattened(results.options),
+        "environment": provenance.about(results.environment),
+        "options": provenance.about_options(results.options),
         "identities": [
             {
                 "arm": name,
                 "mark": mark_of[arm.backend],
-                "about": (
-                    ("model", arm.model),
-                    ("runtime", runtime(arm.backend)),
-                    *tables.flattened(arm.identity),
-                    *tables.flattened(arm.settings, "settings."),
-                ),
-                "fingerprint": tables.flattened(arm.fingerprint),
+                "about": provenance.about_arm(arm),
+                "fingerprint": provenance.about_inputs(arm.fingerprint),
             }
             for name, arm in arms.items()
         ],
         "tracks": [
             (
                 name,
-                tables.flattened(
+                provenance.about(
                     {
                         "version": t.version,
                         "dataset": t.dataset,
@@ -180,5 +175,5 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
     }
 
 
-def _by_track(found: tuple[tables.GroupTable, ...]) -> list[tuple[str, list[tables.GroupTable]]]:
+def _by_track(found: tuple[groups.GroupTable, ...]) -> list[tuple[str, list[groups.GroupTable]]]:
     return [(name, list(of_track)) for name, of_track in itertools.groupby(found, key=lambda table: table.title)]

@@ -18,53 +18,33 @@ from bakeoff.tracks import TRACKS, Published
 _UNQUANTISED = 15.5
 """Bits a weight from which a checkpoint counts as published: 16, less what norms and biases may differ."""
 
-HEADS = ("Arm", "Track", "Published", "Here", "n", "Verdict", "Source")
-
 
 def reproductions(run: Run, arms: Mapping[str, ArmResult]) -> tuple[Reproduction, ...]:
     """Return the cards of all arms whose model a track has published numbers for, in the order of the run."""
     found: list[Reproduction] = []
     for name, arm in run.arms.items():
-        location = _location(arm)
         for track, result in arms[name].tracks.items():
             known = TRACKS[track].published if track in TRACKS else ()
-            cards = (_card(arm, track, result, one) for one in known if _is_of(one.model, location))
+            cards = (_card(arm, track, result, one) for one in known if is_of(one.model, arm.manifest.model))
             found += (card for card in cards if card is not None)
     return tuple(found)
-
-
-def table(cards: tuple[Reproduction, ...]) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the heads and rows of the cards in words."""
-    rows: list[tuple[str, ...]] = [
-        (
-            card.arm,
-            f"{card.track}{', ' + card.group if card.group else ''} ({card.metric})",
-            _stated(card.published),
-            f"{numbers.score(card.value, card.n)} ({numbers.score_interval(card.ci95, card.n)})",
-            numbers.count(card.n),
-            card.sentence,
-            f"{card.source}; {card.date}; {card.protocol}",
-        )
-        for card in cards
-    ]
-    return HEADS, rows
 
 
 def _stated(value: float) -> str:
     return f"{100.0 * value:.1f}"
 
 
-def _is_of(model: str, location: str) -> bool:
-    """Return whether a folder or repository is named after a model, with at most a form or precision behind it."""
-    name = location.rstrip("/").rpartition("/")[2]
-    return name == model.lower() or name.startswith(f"{model.lower()}-")
+def is_of(published: str, model: str) -> bool:
+    """Return whether a model as asked for has the name of a published one, with at most a form or precision behind it.
 
-
-def _location(arm: Arm) -> str:
+    It is the name of its folder or repository that counts.
+    """
     try:
-        return resolve(arm.manifest.model).location.lower()
+        location = resolve(model).location.lower()
     except UsageProblem:  # a name of another version
-        return arm.manifest.model.lower()
+        location = model.lower()
+    name = location.rstrip("/").rpartition("/")[2]
+    return name == published.lower() or name.startswith(f"{published.lower()}-")
 
 
 def _card(arm: Arm, track: str, result: TrackResult, published: Published) -> Reproduction | None:

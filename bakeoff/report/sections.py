@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from bakeoff.report import constant, evidence, numbers, reproduction
+from bakeoff.report import constant, evidence, numbers
 from bakeoff.report.drawing import Panel, ladder_panels, ladder_table, scatter_panels
 from bakeoff.report.grid import Beside, tracks_of
 from bakeoff.report.notes import metric_notes
@@ -47,7 +47,7 @@ def sections(results: Results) -> dict[str, Any]:
     return {
         "published": references(results),
         "published_table": published_table(results),
-        "reproduction": reproduction.table(results.reproductions),
+        "reproductions": results.reproductions,
         "floors": {
             track: {"value": numbers.score(floor.found.value, floor.found.n), "said": constant.said(floor.output)}
             for track, floor in constant.floors(results).items()

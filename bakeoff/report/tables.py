@@ -1,7 +1,6 @@
-"""The tables below the grid: time, differences, groups, health, identity. Only text leaves this module."""
+"""The tables below the grid: differences, time, health, errors. Only text leaves this module."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import msgspec
 
@@ -9,9 +8,8 @@ from bakeoff.report import numbers, verdicts
 from bakeoff.report.arms import bits_per_weight, marks
 from bakeoff.report.charts import Axis, Strip, forest_axis, forest_strip
 from bakeoff.report.grid import ordered_arms, tracks_of
-from bakeoff.report.measuring import natural
 from bakeoff.report.reading import Run
-from bakeoff.report.results import Comparison, GroupResult, Relation, Results
+from bakeoff.report.results import Comparison, Relation, Results
 from bakeoff.report.visible import shortened
 
 RELATIONS: dict[Relation, str] = {
@@ -47,25 +45,6 @@ class Forest(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     axis: Axis
     groups: tuple[tuple[str, tuple[ForestRow, ...]], ...]
-
-
-class GroupCell(msgspec.Struct, frozen=True, kw_only=True):
-    """One arm in one group."""
-
-    arm: str
-    value: str
-    interval: str
-    n: str
-
-
-class GroupTable(msgspec.Struct, frozen=True, kw_only=True):
-    """One dimension of one track: rows are its values, columns are arms."""
-
-    track: str
-    title: str
-    dimension: str
-    arms: tuple[str, ...]
-    rows: tuple[tuple[str, tuple[GroupCell, ...]], ...]
 
 
 class Errors(msgspec.Struct, frozen=True, kw_only=True):
@@ -113,12 +92,35 @@ def forests(results: Results, margin: float) -> tuple[Forest, ...]:
             continue
         groups = tuple(
             (title, tuple(_forest_row(c, comparisons, margin, mark_of[results.arms[c.a].backend]) for c in chosen))
-            for relation, title in RELATIONS.items()
-            if (chosen := [comparison for comparison in comparisons if comparison.relation == relation])
+            for title, chosen in _by_relation(comparisons)
         )
         axis = forest_axis(comparisons, margin)
         found.append(Forest(track=track, title=tracks[0].title, axis=axis, groups=groups))
     return tuple(found)
+
+
+def first_pairs(results: Results) -> dict[str, tuple[str, str]]:
+    """Return by track the arms of the first row of its differences, first arm first, that have samples in common.
+
+    Where no row has any, it is the first row.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for track in tracks_of(results):
+        of_track = [comparison for comparison in results.comparisons if comparison.track == track]
+        rows = [comparison for _, chosen in _by_relation(of_track) for comparison in chosen]
+        if rows:
+            first = next((row for row in rows if row.n), rows[0])
+            found[track] = first.a, first.b
+    return found
+
+
+def _by_relation(comparisons: Sequence[Comparison]) -> list[tuple[str, list[Comparison]]]:
+    """Return the comparisons of a track in the order of its table, under the heads of that table."""
+    return [
+        (title, chosen)
+        for relation, title in RELATIONS.items()
+        if (chosen := [comparison for comparison in comparisons if comparison.relation == relation])
+    ]
 
 
 def _forest_row(comparison: Comparison, all_of_track: Sequence[Comparison], margin: float, mark: str) -> ForestRow:
@@ -137,40 +139,6 @@ def _forest_row(comparison: Comparison, all_of_track: Sequence[Comparison], marg
         symbol=verdicts.SYMBOLS[comparison.verdict],
         word=word_text(comparison),
         kind=word_kind(comparison),
-    )
-
-
-def group_tables(results: Results) -> tuple[GroupTable, ...]:
-    """Return one table per track and dimension that has more than one value."""
-    arms = ordered_arms(results)
-    tables: list[GroupTable] = []
-    for track, found in tracks_of(results).items():
-        for dimension in dict.fromkeys(name for result in found for name in result.groups):
-            values = sorted({v for result in found for v in result.groups.get(dimension, {})}, key=natural)
-            if len(values) < 2:  # noqa: PLR2004 -- one group is the whole track
-                continue
-            having = tuple(name for name, arm in arms.items() if track in arm.tracks)
-            rows = tuple(
-                (
-                    value,
-                    tuple(_group_cell(a, arms[a].tracks[track].groups.get(dimension, {}).get(value)) for a in having),
-                )
-                for value in values
-            )
-            tables.append(GroupTable(track=track, title=found[0].title, dimension=dimension, arms=having, rows=rows))
-    return tuple(tables)
-
-
-def _group_cell(arm: str, group: GroupResult | None) -> GroupCell:
-    if group is None or group.value is None:
-        return GroupCell(arm=arm, value=numbers.NO_DATA, interval="", n="")
-    is_count = group.right is not None and group.n < numbers.FEW
-    has_interval = group.ci95 is not None and group.n >= numbers.TOO_FEW_FOR_AN_INTERVAL
-    return GroupCell(
-        arm=arm,
-        value=numbers.counted(group.right, group.n) if is_count else numbers.score(group.value, group.n),
-        interval=numbers.score_interval(group.ci95, group.n) if has_interval else "",
-        n="" if is_count else f"n {numbers.count(group.n)}",
     )
 
 
@@ -258,38 +226,3 @@ def error_list(run: Run) -> tuple[tuple[Errors, ...], int]:
         for (arm, track, kind, text), ids in found.items()
     )
     return errors[:_MOST_ERRORS], max(len(errors) - _MOST_ERRORS, 0)
-
-
-def flattened(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
-    """Return nested values as dotted names and text, in the order they came."""
-    return tuple(_flat(values, prefix))
-
-
-def _flat(values: Mapping[str, Any], prefix: str) -> Iterable[tuple[str, str]]:
-    for name, value in values.items():
-        if isinstance(value, dict) and value:
-            yield from _flat(value, f"{prefix}{name}.")
-        else:
-            yield f"{prefix}{name}", _told(name, value)
-
-
-def _told(name: str, value: Any) -> str:
-    if isinstance(value, int) and name.endswith("_bytes"):
-        return numbers.memory(value)
-    return numbers.count(value) if isinstance(value, int) and name == "parameters" else _plain(value)
-
-
-def _plain(value: Any) -> str:
-    match value:
-        case None:
-            return "not known"
-        case bool():
-            return "yes" if value else "no"
-        case int() | float():
-            return str(value).replace("-", numbers.MINUS)
-        case list() | tuple():
-            return ", ".join(_plain(item) for item in value) or "none"
-        case dict():
-            return "none"
-        case _:
-            return str(value)

@@ -120,11 +120,11 @@ def test_a_published_value_comes_with_source_date_protocol_and_what_differs(resu
     assert (found.shown, found.model, found.is_same_metric) == ("80.5", "Toy-3B", True)
     heads, rows = published_table(results)
     told = [dict(zip(heads, row, strict=True)) for row in rows]
-    assert told[0]["Source"] == "somebody"
-    assert told[0]["Date"] == "2026-08-17"
+    assert told[0]["Source"] == "somebody; 2026-08-17"
     assert told[0]["Their protocol"] == "not published"
     assert told[0]["What differs"] == "nothing stated"
-    assert told[1]["Track"] == "Toy, family boxes"
+    assert told[1]["What differs"] == "<b>other</b> boxes"
+    assert [row["Track"] for row in told] == ["Toy (accuracy)", "Toy, family boxes (micro)"]
 
 
 def test_page_and_markdown_show_floor_published_value_and_notes_as_text(run: RunDirectory) -> None:

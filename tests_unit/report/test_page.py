@@ -210,6 +210,65 @@ def test_page_shows_one_drawing_of_each_kind_for_the_width_and_all_of_it_in_prin
 
 
 @pytest.mark.browser
+@pytest.mark.parametrize("scripts", [True, False])
+def test_details_are_folded_in_a_narrow_window_alone_and_stand_in_print(
+    browser: Any, page_path: Path, *, scripts: bool
+) -> None:
+    shown = """() => [...document.querySelectorAll(".on-phone:not([open])")]
+      .map(fold => [fold.querySelector("summary"), fold.lastElementChild].map(e => e.checkVisibility({
+        contentVisibilityAuto: true })))"""
+    for width, expected in ((390, [True, False]), (1400, [False, True])):
+        page = _open(browser, page_path, width=width, scripts=scripts)
+        found = page.evaluate(shown)
+        assert len(found) > 8
+        assert found == [expected] * len(found)
+        page.close()
+    page = _open(browser, page_path, width=390, scripts=scripts)
+    page.emulate_media(media="print")
+    assert all(is_shown for _, is_shown in page.evaluate(shown))
+    page.close()
+
+
+@pytest.mark.browser
+def test_a_narrow_page_keeps_the_order_of_its_sections_and_is_shorter_for_its_folds(
+    browser: Any, page_path: Path
+) -> None:
+    order = "[...document.querySelectorAll('main > section')].map(e => e.id)"
+    length = """[...document.querySelectorAll("main > section:not(#samples)")]
+      .reduce((sum, section) => sum + section.offsetHeight, 0)"""
+    page, wide = _open(browser, page_path, width=390), _open(browser, page_path)
+    assert page.evaluate(order) == wide.evaluate(order)
+    folded = page.evaluate(length)
+    page.evaluate("document.querySelectorAll('.on-phone').forEach(fold => fold.open = true)")
+    assert folded < 0.8 * page.evaluate(length)
+    page.close()
+    wide.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [900, 1024, 1400])
+def test_differences_fill_their_table_whatever_columns_are_left_out(browser: Any, page_path: Path, width: int) -> None:
+    right = "name => document.querySelector(`#differences .forest ${name}`).getBoundingClientRect().right"
+    page = _open(browser, page_path, width=width)
+    assert page.evaluate(right, "td.word") == pytest.approx(page.evaluate(right, "thead"), abs=1)
+    assert page.evaluate(right, "td.word") == pytest.approx(min(width - 40, (width + 1200) / 2), abs=1)
+    page.close()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 900, 1400])
+def test_the_numbers_of_an_axis_stand_over_its_lines(browser: Any, page_path: Path, width: int) -> None:
+    middles = """name => [...document.querySelectorAll(name)].map(e => e.getBoundingClientRect())
+      .map(box => Math.round(box.left + box.width / 2))"""
+    page = _open(browser, page_path, width=width)
+    labels = page.evaluate(middles, "#differences .forest:first-of-type .ticks text")
+    lines = page.evaluate(middles, "#differences .forest:first-of-type .gridline")[: len(labels)]
+    assert len(labels) > 3
+    assert all(abs(label - line) <= 2 for label, line in zip(labels, lines, strict=True))
+    page.close()
+
+
+@pytest.mark.browser
 def test_text_of_models_and_names_stays_text(browser: Any, page_path: Path) -> None:
     page = _open(browser, page_path)
     assert page.evaluate("window.stolen") is None

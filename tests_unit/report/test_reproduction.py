@@ -1,6 +1,8 @@
 """A published number gets a verdict only where it answers the question that was asked here."""
 
+import html
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from bakeoff.records import Record
 from bakeoff.report import build
+from bakeoff.report.published import published_table
 from bakeoff.tracks import TRACKS, Published
 from tests_unit.report.synthetic import FINGERPRINT, TRACK, RunMaker
 
@@ -110,13 +113,41 @@ def test_a_group_is_laid_beside_the_published_group(
     assert (card["group"], card["n"], card["value"]) == ("family:boxes", 40, 0.0)
 
 
-def test_the_card_stands_in_the_markdown_report(
+def test_one_table_holds_what_is_published_and_what_came_out_of_each_arm_of_that_model(
+    maker: RunMaker, answered: Answered, publish: Callable[..., None]
+) -> None:
+    publish()
+    maker.arm("mlx:org/Toy-3B-bf16", answered(lambda i: i % 10 == 0)).arm("other", answered(), backend="gguf")
+    heads, rows = published_table(build(maker.write()))
+    (told,) = [dict(zip(heads, row, strict=True)) for row in rows]
+    assert (told["Published"], told["Model"], told["Arm"]) == ("90.0", "Toy-3B", "mlx:org/Toy-3B-bf16")
+    assert re.fullmatch(r"90\.0 \([\d.]+–[\d.]+\), n 120", told["Here"])
+    assert told["In words"] == "Reproduced: the interval here contains the published 90.0."
+    assert told["Source"] == "the maker's card; 2026-08-17"
+
+
+def test_a_published_number_that_no_arm_can_be_laid_beside_still_stands_there(
+    maker: RunMaker, answered: Answered, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = msgspec.structs.replace(CARD, model="Other-7B", note="another prompt")
+    monkeypatch.setitem(TRACKS, TRACK, msgspec.structs.replace(TRACKS[TRACK], published=(CARD, other)))
+    heads, rows = published_table(build(maker.arm("mlx:org/Toy-3B-bf16", answered()).write()))
+    told = [dict(zip(heads, row, strict=True)) for row in rows]
+    assert [(row["Model"], row["Arm"]) for row in told] == [
+        ("Toy-3B", "mlx:org/Toy-3B-bf16"),
+        ("Other-7B", "none of this model"),
+    ]
+    assert (told[1]["Here"], told[1]["In words"]) == ("–", "another prompt")
+
+
+def test_page_and_markdown_have_that_table_once(
     maker: RunMaker, answered: Answered, publish: Callable[..., None]
 ) -> None:
     publish()
     run = maker.arm("mlx:org/Toy-3B-bf16", answered(lambda i: i % 10 == 0)).write()
     build(run)
-    text = (run.path / "report.md").read_text("utf-8")
-    assert "## Published numbers" in text
-    assert "Reproduced: the interval here contains the published 90.0." in text
-    assert "the maker's card; 2026-08-17" in text
+    for name in ("report.md", "report.html"):
+        text = html.unescape((run.path / name).read_text("utf-8"))
+        assert text.count("Published values<" if name.endswith("html") else "### Published values") == 1
+        assert text.count("Reproduced: the interval here contains the published 90.0.") == 1
+        assert text.count("the maker's card; 2026-08-17") == 1

@@ -13,6 +13,10 @@
     show(names[(names.indexOf(now) + 1) % names.length]);
     try { localStorage.setItem("bakeoff-theme", now); } catch (e) { /* blocked storage */ }
   });
+  /* Browsers that cannot show what is folded by style alone unfold it in wide windows. */
+  if (!CSS.supports("selector(details::details-content)") && window.matchMedia("(min-width: 861px)").matches) {
+    document.querySelectorAll(".on-phone").forEach(function (fold) { fold.open = true; });
+  }
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
   });

@@ -1,37 +1,21 @@
 (function () {
   "use strict";
-  /* Joins list, card, filters, keys and the address (#samples/<track>/<id>?a=…&b=…&is=…&group=…&cause=…&q=…). */
+  /* Joins list, card, filters, keys and the address. */
   var V = window.bakeoffViewer, root = document.getElementById("viewer");
   if (!root) { return; }
   function at(name) { return document.getElementById("v-" + name); }
   var card = at("card"), status = at("status"), still = document.getElementById("samples-static");
-  var run = null, index = null, order = [], kinds = [], hits = null, started = null, turn = 0, searching = 0, progress = "", isQuiet = true;
+  var run = null, index = null, order = [], kinds = [], hits = null, started = null, turn = 0, searching = 0, progress = "", told = "", isQuiet = true;
   var now = { track: "", a: 0, b: -1, is: "all", group: "", cause: "", q: "", id: "" };
   var list = new V.List(at("list"), at("rows"), describe, function (place) { open(list.position(place), false); });
 
   root.hidden = false;
   if (still) { still.hidden = true; }
   status.textContent = "Samples load when they come into sight.";
+  kinds = V.kinds([0, 1], []);
+  showChips(null);
 
-  /* the address */
-  function read(hash) {
-    var found = /^#samples\/([^/?]*)(?:\/([^?]*))?(?:\?(.*))?$/.exec(hash);
-    if (!found) { return null; }
-    function decode(text) { try { return decodeURIComponent(text || ""); } catch (e) { return text || ""; } }
-    var wanted = { track: decode(found[1]), id: decode(found[2]) };
-    (found[3] || "").split("&").forEach(function (pair) {
-      var cut = pair.indexOf("=");
-      if (cut > 0) { wanted[pair.slice(0, cut)] = decode(pair.slice(cut + 1)); }
-    });
-    return wanted;
-  }
-
-  function address(id) {
-    var pair = { a: run.arms[now.a].name, b: now.b < 0 ? "" : run.arms[now.b].name, is: now.is, group: now.group, cause: now.cause, q: now.q };
-    var usual = { is: "all", group: "", cause: "", q: "" };
-    var parts = Object.keys(pair).filter(function (key) { return pair[key] !== usual[key]; }).map(function (key) { return key + "=" + encodeURIComponent(pair[key]); });
-    return "#samples/" + encodeURIComponent(now.track) + (id ? "/" + encodeURIComponent(id) : "") + (parts.length ? "?" + parts.join("&") : "");
-  }
+  function address(id) { return V.address.write(run, now, id); }
 
   function keepAddress(isNew) {
     var hash = address(now.id);
@@ -67,18 +51,8 @@
     if (select.selectedIndex < 0) { select.selectedIndex = 0; }
   }
 
-  function groupOf(text) {
-    for (var d = 0; d < index.groups.length; d += 1) {
-      var name = index.groups[d][0];
-      if (text.slice(0, name.length + 1) === name + ":") {
-        var value = index.groups[d][1].indexOf(text.slice(name.length + 1));
-        if (value >= 0) { return [d, value]; }
-      }
-    }
-    return null;
-  }
-
-  function causeOf(name) { return run.causes.findIndex(function (cause) { return cause[0] === name; }); }
+  function groupOf(text) { return V.address.group(index, text); }
+  function causeOf(name) { return V.address.cause(run, name); }
 
   function fillControls() {
     var arms = run.arms.map(function (arm, number) { return [String(number), arm.name]; });
@@ -103,7 +77,8 @@
   function showChips(counts) {
     var focused = document.activeElement && document.activeElement.dataset.is, box = at("chips");
     box.replaceChildren.apply(box, kinds.map(function (kind) {
-      var button = V.make("button", { type: "button", "class": "v-chip", "data-is": kind[0], title: kind[2], "aria-pressed": kind[0] === now.is ? "true" : "false" }, kind[1] + " ", V.make("b", { text: V.count(counts[kind[0]]) }));
+      var button = V.make("button", { type: "button", "class": "v-chip", "data-is": kind[0], title: kind[2], "aria-pressed": kind[0] === now.is ? "true" : "false" }, kind[1] + " ", V.make("b", { text: counts ? V.count(counts[kind[0]]) : "–" }));
+      button.disabled = !counts;
       button.addEventListener("click", function () { now.is = kind[0]; refresh(true); });
       return button;
     }));
@@ -119,7 +94,7 @@
     var position = index.positions.get(now.id);
     list.show(found.shown, position === undefined ? -1 : position);
     var kind = kinds.find(function (one) { return one[0] === now.is; });
-    status.textContent = (found.shown.length ? V.count(found.shown.length) + (found.shown.length === 1 ? " sample" : " samples") : "No samples") + (kind[0] === "all" ? "" : ": " + kind[2]) + progress + ".";
+    status.textContent = told + (found.shown.length ? V.count(found.shown.length) + (found.shown.length === 1 ? " sample" : " samples") : "No samples") + (kind[0] === "all" ? "" : ": " + kind[2]) + progress + ".";
     if (isMove && list.place() < 0 && found.shown.length) { return open(found.shown[0], false); }
     if (isMove && !found.shown.length) {
       now.id = "";
@@ -167,7 +142,8 @@
     return -1;
   }
 
-  function search() {
+  /* stays: the card keeps what it says, though samples were found. */
+  function search(stays) {
     var mine = searching += 1, of = index;
     hits = null;
     progress = "";
@@ -176,50 +152,44 @@
       if (mine !== searching || of !== index) { return; }
       hits = found;
       progress = ", “" + now.q + "” " + (done < total ? "searched in " + V.count(done) + " of " + V.count(total) + " files" : "found") + (missing ? ", " + V.count(missing) + " files missing" : "");
-      refresh(done === total || list.place() < 0);
+      refresh(!stays && (done === total || list.place() < 0));
     });
   }
 
   async function show(wanted, isFirst) {
     var track = run.tracks.find(function (one) { return one.name === wanted.track; }) || run.tracks[0];
-    var names = run.arms.map(function (arm) { return arm.name; }), note = "";
-    if (wanted.track && wanted.track !== track.name) { note = "No track “" + wanted.track + "” in this run. "; }
     if (!index || now.track !== track.name) {
       index = await V.track(track.folder);
       now.track = track.name;
       V.hidden.clear();
     }
-    var a = names.indexOf(wanted.a), b = names.indexOf(wanted.b);
-    var tried = names.map(function (_, arm) { return /[^0]/.test(index.states[arm]); });
-    now.a = a >= 0 ? a : Math.max(tried.indexOf(true), 0);
-    now.b = b >= 0 && b !== now.a ? b : wanted.b === "" ? -1 : tried.findIndex(function (is, arm) { return is && arm !== now.a; });
-    now.is = wanted.is || "all";
-    now.group = wanted.group && groupOf(wanted.group) ? wanted.group : "";
-    now.cause = wanted.cause && causeOf(wanted.cause) >= 0 ? wanted.cause : "";
-    now.q = wanted.q || "";
-    now.id = wanted.id || "";
+    var found = V.address.resolve(run, index, track, wanted);
+    Object.assign(now, found.now);
     order = V.order(index, now.a, now.b);
     fillControls();
-    if (now.id && !index.positions.has(now.id)) {
-      note += "No sample “" + now.id + "” on " + track.title + ". ";
-      now.id = "";
-    }
-    if (now.q) { search(); } else { hits = null; progress = ""; searching += 1; refresh(!now.id); }
+    hits = null;
+    progress = "";
+    searching += 1;
+    told = found.notes;
+    if (now.q) { search(found.absent !== null); } else { refresh(!now.id && !found.absent); }
     if (now.id) { await open(index.positions.get(now.id), false); }
-    if (note) { status.textContent = note + status.textContent; }
-    if (!isFirst || wanted.track) {
-      var isNarrow = at("side").offsetWidth > root.offsetWidth / 2;
-      (wanted.id && isNarrow ? card : root).scrollIntoView();
-      (wanted.id && isNarrow ? card : at("list")).focus({ preventScroll: true });
-    }
+    if (found.absent) { V.absent(card, found.absent); }
+    if (!isFirst || wanted.track) { arrive(Boolean(wanted.id)); }
     isQuiet = false;
+  }
+
+  /* The place of a link: the viewer, or in a narrow window its sample. */
+  function arrive(hasSample) {
+    var isCard = hasSample && at("side").offsetWidth > root.offsetWidth / 2;
+    (isCard ? card : root).scrollIntoView({ behavior: "instant" });
+    (isCard ? card : at("list")).focus({ preventScroll: true });
   }
 
   function start() {
     started = started || V.run().then(function (found) {
       run = found;
       if (!run.tracks.length) { status.textContent = "This run has no sample yet."; return null; }
-      return show(read(location.hash) || {}, true);
+      return show(V.address.read(location.hash) || {}, true);
     }).catch(function (error) {
       status.textContent = error.message + ". Scores above are unaffected.";
       root.classList.add("v-broken");
@@ -232,7 +202,7 @@
   function change(name, isOrder) {
     at(name).addEventListener("change", function () {
       if (!run) { return; }
-      if (name === "track") { show({ track: at("track").value, a: run.arms[now.a].name }).then(function () { at("track").focus(); }); return; }
+      if (name === "track") { show({ track: at("track").value, keep: [now.a, now.b] }).then(function () { at("track").focus(); }); return; }
       now[name] = name === "a" || name === "b" ? Number(at(name).value) : at(name).value;
       if (name === "a" && now.a === now.b) { now.b = -1; }
       if (name === "cause" && now.cause) { now.is = "flip"; }
@@ -264,6 +234,9 @@
     if (!navigator.clipboard) { failed(); return; }
     navigator.clipboard.writeText(text).then(function () { at("said").textContent = status.textContent = said; }, failed);
   }
+
+  /* What a link asked for in vain is told until somebody does something. */
+  ["click", "change", "input", "keydown"].forEach(function (name) { root.addEventListener(name, function () { told = ""; }, true); });
 
   /* keys */
   var dialog = at("dialog"), areKeysOn = true;
@@ -306,12 +279,15 @@
   });
 
   window.addEventListener("hashchange", function () {
-    var wanted = read(location.hash);
+    var wanted = V.address.read(location.hash);
     if (!wanted) { return; }
     if (!started) { start(); return; }
     started.then(function () { if (run && run.tracks.length && address(now.id) !== location.hash) { show(wanted, false); } });
   });
-  if (read(location.hash)) { start(); }
+  if (V.address.read(location.hash)) {
+    root.scrollIntoView({ behavior: "instant" });
+    start();
+  }
   else {
     new IntersectionObserver(function (entries, watch) {
       if (entries.some(function (entry) { return entry.isIntersecting; })) { watch.disconnect(); start(); }

@@ -168,7 +168,12 @@
     node.append(grid);
     if (spots.length) {
       var places = V.make("ul", { "class": "fine" });
-      spots.forEach(function (spot) { places.append(V.make("li", { text: spot.name + ": " + (spot.where || item.target) })); });
+      var named = new Map();
+      spots.forEach(function (spot) {
+        var where = spot.where || item.target;
+        named.set(where, (named.get(where) || []).concat(spot.name));
+      });
+      named.forEach(function (names, where) { places.append(V.make("li", { text: names.join(", ") + ": " + where })); });
       node.append(places);
     }
     return node;
@@ -228,6 +233,7 @@
     }
     if (!isText) { redraw(); }
     card.replaceChildren(nav, V.make("div", { "class": "v-columns" }, isText ? null : left, right), times(run, item, chosen.concat(others)));
+    card.querySelectorAll("figure").forEach(function (figure) { if (figure.layout) { figure.layout(); } });
     reach(card);
     V.redraw = isText ? function () {} : redraw;
   };

@@ -5,7 +5,6 @@
   V.zoom = 0;
   V.hidden = new Set();
 
-
   /* spots: [{key, name, kind, dash, box, point}] */
   V.picture = function (found, about, spots, isFirst) {
     var width = found.width, height = found.height, figure = V.make("figure", { "class": "v-picture" });
@@ -58,23 +57,21 @@
     function layout() {
       if (!width || !frame.clientWidth) { return; }
       var fit = Math.min(frame.clientWidth, Math.max(width, 320), Math.max(0.7 * window.innerHeight, 240) * width / height);
-      var drawn = V.zoom ? width * V.zoom : fit, scale = drawn / width, taken = [];
+      var drawn = V.zoom ? width * V.zoom : fit, scale = drawn / width;
       stage.style.width = drawn + "px";
       stage.style.height = height * scale + "px";
       frame.classList.toggle("zoomed", V.zoom > 0);
       if (V.zoom) { frame.tabIndex = 0; frame.setAttribute("role", "region"); frame.setAttribute("aria-label", about.label + ", enlarged; arrows move it"); }
       else { ["tabindex", "role", "aria-label"].forEach(function (name) { frame.removeAttribute(name); }); }
-      stage.querySelectorAll(".overlay, .v-tag").forEach(function (node) { node.remove(); });
+      stage.querySelectorAll(".overlay, .v-leaders, .v-tag").forEach(function (node) { node.remove(); });
       if (!isFirst) { return; }
       var svg = V.draw("svg", { "class": "overlay", viewBox: "0 0 " + width + " " + height, "aria-hidden": "true" });
       var casings = V.draw("g", {}), edges = V.draw("g", {});
       svg.append(casings, edges);
       stage.append(svg);
-      spots.forEach(function (spot) {
-        if (V.hidden.has(spot.key)) { return; }
-        outline(spot, scale, casings, edges);
-        tag(spot, scale, taken);
-      });
+      var shown = spots.filter(function (spot) { return !V.hidden.has(spot.key); });
+      shown.forEach(function (spot) { outline(spot, scale, casings, edges); });
+      label(shown, scale);
     }
 
     /* All casings lie under all edges, so that of two boxes in one place both are seen, one of them dashed. */
@@ -91,30 +88,32 @@
       });
     }
 
-    /* A tag stands where it hides neither the box nor another tag: above, below, to the right, to the left. */
-    function tag(spot, scale, taken) {
-      if (spot.dash === "dash2") { return; }
-      var node = V.make("span", { "class": "v-tag " + spot.kind, "aria-hidden": "true", text: spot.name });
-      stage.append(node);
-      var edges = spot.box || [spot.point[0], spot.point[1], 0, 0], wide = node.offsetWidth, high = node.offsetHeight;
-      var space = [stage.clientWidth - wide, stage.clientHeight - high];
-      var gap = spot.box ? 4 : 12, x = edges[0] * scale, y = edges[1] * scale, far = (edges[0] + edges[2]) * scale + gap;
-      var inside = Math.max(Math.min(x, space[0]), 0), above = [inside, y - high - gap], below = [inside, y + edges[3] * scale + gap];
-      var right = [far, y], left = [x - wide - gap, y], tries = [];
-      (spot.key === "target" ? [below, left, right, above] : [above, right, left, below]).forEach(function (place, side, all) {
-        for (var step = 0; step < 4; step += 1) {
-          tries.push([place[0], place[1] + (place === above ? -step : step) * (high + 2), step * all.length + side]);
-        }
+    /* The chosen arms and the target have labels; the other arms are told apart by the switches above the picture. */
+    function label(shown, scale) {
+      var area = [stage.clientWidth, stage.clientHeight], leaders = V.draw("svg", { "class": "v-leaders", viewBox: "0 0 " + area[0] + " " + area[1], "aria-hidden": "true" });
+      var extents = shown.map(function (spot) {
+        var box = spot.box || [spot.point[0], spot.point[1], 0, 0], arm = spot.box ? 0 : 9;
+        function inside(end, side) { return Math.max(0, Math.min(end, area[side])); }
+        var left = inside(box[0] * scale - arm, 0), top = inside(box[1] * scale - arm, 1);
+        return [left, top, inside((box[0] + box[2]) * scale + arm, 0) - left, inside((box[1] + box[3]) * scale + arm, 1) - top];
       });
-      var place = tries.sort(function (a, b) { return a[2] - b[2]; }).find(function (at) {
-        return at[0] >= 0 && at[0] <= space[0] && at[1] >= 0 && at[1] <= space[1] && !taken.some(function (other) {
-          return at[0] < other[0] + other[2] && other[0] < at[0] + wide && at[1] < other[1] + other[3] && other[1] < at[1] + high;
-        });
+      var tags = [];
+      shown.forEach(function (spot, number) {
+        if (spot.dash === "dash2") { return; }
+        var node = V.make("span", { "class": "v-tag " + spot.kind, "aria-hidden": "true", text: spot.name });
+        stage.append(node);
+        tags.push({ node: node, kind: spot.kind, wide: node.offsetWidth, high: node.offsetHeight, box: extents[number], isBelowFirst: spot.key === "target" });
       });
-      if (!place) { node.remove(); return; }
-      node.style.left = place[0] + "px";
-      node.style.top = place[1] + "px";
-      taken.push([place[0], place[1], wide, high]);
+      var found = V.labels(tags, extents, area);
+      found.places.forEach(function (place, number) {
+        tags[number].node.style.left = place[0] + "px";
+        tags[number].node.style.top = place[1] + "px";
+        if (!place[2]) { return; }
+        var path = "M" + place[2][0] + " " + place[2][1] + "L" + place[2][2] + " " + place[2][3];
+        leaders.append(V.draw("path", { "class": "casing leader " + tags[number].kind, d: path }), V.draw("path", { "class": "edge leader " + tags[number].kind, d: path }));
+      });
+      image.after(leaders);
+      stage.style.marginBottom = found.below + "px";
     }
 
     if (width) { words.push(V.count(width) + " × " + V.count(height) + " px"); }

@@ -31,9 +31,10 @@ Row = Sequence[Record | None]
 SCHEMA = 1
 
 
-def write_viewer(folder: Path, run: Run) -> None:
+def write_viewer(folder: Path, run: Run, pairs: Mapping[str, tuple[str, str]] | None = None) -> None:
     """Write the viewer's data of `run` into `folder`, which stands beside the page, and remove what an older one left.
 
+    `pairs` names for a track the two arms it opens with, first arm first: "lost" is right in the second one alone.
     What was written before is not read, but for thumbnails, which are named by the bytes they were made from.
     """
     arms = tuple(run.arms)
@@ -49,14 +50,19 @@ def write_viewer(folder: Path, run: Run) -> None:
         starts = in_pages(files, names[name], items)
         columns = track_index(rows, starts, [run.retold.get(arm) for arm in arms])
         files.write(f"{names[name]}/index.js", {"kind": "track", "folder": names[name], **columns})
-    files.write("index.js", _manifest(run, names, tracks, thumbnails))
+    files.write("index.js", _manifest(run, names, tracks, thumbnails, pairs or {}))
     files.remove_others()
     thumbnails.remove_others()
 
 
 def _manifest(
-    run: Run, names: Mapping[str, str], tracks: Mapping[str, Mapping[str, Row]], thumbnails: Thumbnails
+    run: Run,
+    names: Mapping[str, str],
+    tracks: Mapping[str, Mapping[str, Row]],
+    thumbnails: Thumbnails,
+    pairs: Mapping[str, tuple[str, str]],
 ) -> dict[str, Any]:
+    place = {name: number for number, name in enumerate(run.arms)}
     mark_of = marks(tuple(arm.manifest.backend for arm in run.arms.values()))
     return {
         "kind": "run",
@@ -72,6 +78,7 @@ def _manifest(
                 "title": TRACKS[name].title if name in TRACKS else visible_line(name),
                 "folder": names[name],
                 "n": len(rows),
+                **({"pair": [place[arm] for arm in pairs[name]]} if name in pairs else {}),
             }
             for name, rows in tracks.items()
         ],

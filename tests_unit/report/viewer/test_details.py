@@ -11,6 +11,7 @@ import pytest
 from bakeoff.records import Record
 from bakeoff.report import build
 from bakeoff.report.reading import read_run
+from bakeoff.report.tables import first_pairs, forests
 from bakeoff.report.viewer import write_viewer
 from bakeoff.runs import RunDirectory
 from bakeoff.tracks import TRACKS
@@ -57,6 +58,28 @@ def test_a_sample_tells_question_target_answers_and_where_they_point(maker: RunM
     choice = items["toy-choices-000"]
     assert (choice["target"], choice["box"]) == ("B: green", None)
     assert choice["answers"][0]["output"] == ["It is ", "A", "."]
+
+
+def test_the_pair_it_opens_with_is_the_first_row_of_each_track(maker: RunMaker, answered: Answered) -> None:
+    maker.arm("tiny-bf16", answered(lambda i: i < 3)).arm("tiny-4bit", answered())
+    run = maker.arm("tiny-gguf-bf16", answered(), backend="gguf").write()
+    results = build(run)
+    (track,) = read_data(run.path / "samples" / "index.js")["tracks"]
+    first = forests(results, 2.0)[0].groups[0][1][0]
+    arms = list(results.arms)
+    assert [arms[number] for number in track["pair"]] == [first.a, first.b] == ["tiny-gguf-bf16", "tiny-bf16"]
+
+
+def test_a_first_row_with_nothing_in_common_is_passed_over(maker: RunMaker, answered: Answered) -> None:
+    maker.arm("tiny-bf16", answered()).arm("tiny-gguf-bf16", [], backend="gguf")
+    assert first_pairs(build(maker.arm("tiny-4bit", answered()).write())) == {TRACK: ("tiny-4bit", "tiny-bf16")}
+
+
+def test_one_arm_has_no_pair(maker: RunMaker, answered: Answered) -> None:
+    run = maker.arm("one", answered()).write()
+    build(run)
+    (track,) = read_data(run.path / "samples" / "index.js")["tracks"]
+    assert "pair" not in track
 
 
 def test_the_prompt_is_shown_only_when_it_is_the_one_that_was_sent(
@@ -142,7 +165,7 @@ def test_the_run_file_names_arms_tracks_causes_and_images(maker: RunMaker, answe
     build(run)
     found = read_data(run.path / "samples" / "index.js")
     assert [(arm["name"], arm["mark"]) for arm in found["arms"]] == [("one", "mlx"), ("two", "gguf")]
-    assert found["tracks"] == [{"name": TRACK, "title": "Toy", "folder": TRACK, "n": 120}]
+    assert found["tracks"] == [{"name": TRACK, "title": "Toy", "folder": TRACK, "n": 120, "pair": [1, 0]}]
     assert found["images"]["text"] == "40 of 40 images copied beside the page"
     assert found["causes"][0][0] == "prompt differs"
 

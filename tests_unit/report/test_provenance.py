@@ -1,0 +1,54 @@
+"""What made a run: nothing is told twice, and what was not set is not called unknown."""
+
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from bakeoff.records import Record
+from bakeoff.report import build
+from bakeoff.report.provenance import about, about_arm, about_inputs, about_options
+from tests_unit.report.synthetic import RunMaker
+
+
+def test_an_option_that_nobody_gave_is_not_set() -> None:
+    told = dict(about_options({"shard": None, "model": [], "temperature": 0.2, "controls": False, "limit": ["60"]}))
+    assert told == {"shard": "not set", "model": "not set", "temperature": "0.2", "controls": "no", "limit": "60"}
+
+
+def test_an_input_of_a_model_is_stated_or_not_and_a_setting_set_or_not() -> None:
+    told = dict(about_inputs({"model.revision": None, "sampling.repetition_penalty": None, "seed": 0}))
+    assert told == {"model.revision": "none stated", "sampling.repetition_penalty": "not set", "seed": "0"}
+
+
+def test_what_a_machine_does_not_tell_is_not_known() -> None:
+    assert about({"power": None, "packages": {"mlx": "0.32.4"}}) == (("power", "not known"), ("packages.mlx", "0.32.4"))
+
+
+@pytest.mark.parametrize(
+    ("identity", "backend", "said"),
+    [
+        ({"runtime": "mlx-vlm"}, "mlx", "MLX, mlx-vlm"),
+        ({"runtime": "llama.cpp"}, "gguf", "llama.cpp"),
+        ({}, "gguf", "llama.cpp"),
+    ],
+)
+def test_the_runtime_of_an_arm_is_told_once(
+    maker: RunMaker, answered: Callable[..., list[Record]], identity: dict[str, str], backend: str, said: str
+) -> None:
+    arm = build(maker.arm("one", answered(), backend=backend).write()).arms["one"]
+    told = about_arm(msgspec.structs.replace(arm, identity=identity))
+    assert [value for name, value in told if name == "runtime"] == [said]
+
+
+def test_a_setting_that_the_identity_repeats_is_told_once(
+    maker: RunMaker, answered: Callable[..., list[Record]]
+) -> None:
+    arm = build(maker.arm("one", answered()).write()).arms["one"]
+    identity, settings = {"context_tokens": 3072, "revision": None}, {"context_tokens": 3072, "server": None}
+    told = about_arm(msgspec.structs.replace(arm, identity=identity, settings=settings))
+    assert told[2:] == (
+        ("revision", "none stated"),
+        ("settings.context_tokens", "3072"),
+        ("settings.server", "not set"),
+    )
