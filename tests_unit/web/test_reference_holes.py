@@ -99,8 +99,8 @@ def test_d48_stop_never_reaches_a_stranger(client: Client) -> None:
     try:
         known = ProcessId(pid=stranger.pid, started=psutil.Process(stranger.pid).create_time())
         write_state(folder, JobState(phase="running", supervisor=known, step=known))
-        for now in (False, True):
-            assert client.post("/api/stop", {"job": started["job"], "now": now}).status_code == 409
+        for how in ("sample", "now", "kill"):
+            assert client.post("/api/stop", {"job": started["job"], "how": how}).status_code == 409
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -111,10 +111,10 @@ def test_d48_stop_of_an_older_run_leaves_a_newer_one_alone(client: Client, scrip
     order = {"models": [script(delay_s=0.5)], "tracks": ["calibration"], "limit": 20, "parity": "off"}
     first = client.post("/api/start", order).json()["job"]
     until(lambda: (state := read_state(client.jobs.find(first).folder)) and state.step, "the first run")
-    client.post("/api/stop", {"job": first, "now": True})
+    client.post("/api/stop", {"job": first, "how": "kill"})
     client.finished(first)
     second = client.post("/api/start", order).json()["job"]
-    assert client.post("/api/stop", {"job": first, "now": True}).status_code == 409
+    assert client.post("/api/stop", {"job": first, "how": "kill"}).status_code == 409
     assert client.jobs.find(second).is_alive
 
 

@@ -64,6 +64,9 @@ export function memory(size) {
   return size >= 999_500_000 ? `${fixed(size / 1e9, 1)}${NARROW}GB` : `${fixed(size / 1e6, 0)}${NARROW}MB`;
 }
 
+/** The size of a file or a folder, which is never told as nothing. */
+export const fileSize = (size) => (size < 500_000 ? `under 1${NARROW}MB` : memory(size));
+
 export function instant(moment) {
   const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(moment || "");
   return found ? `${found[1]} ${found[2]} UTC` : moment || DASH;

@@ -24,8 +24,9 @@ function state(now) {
   document.title = `${isOn ? live.phase : "ended"} · Live · vlm-bakeoff`;
   $("words").textContent = live.words;
   $("facts").replaceChildren(...[`run ${live.run}`, `began ${instant(live.began)}`].map((text) => h("span", {}, text)));
-  $("stop").hidden = live.phase !== "running";
-  $("stop-now").hidden = live.phase !== "stopping";
+  $("stop").hidden = live.phase !== "running" || !live.can_finish_sample;
+  $("stop-now").hidden = !isOn || ["now", "kill"].includes(live.how);
+  $("kill").hidden = live.phase !== "stopping" || live.how !== "now";
   const left = live.arms.reduce((sum, arm) => sum + arm.selected - arm.answered, 0);
   $("resume").hidden = isOn || live.kind === "try" || !left;
   $("stop-said").textContent = isOn ? kept() : "";
@@ -45,12 +46,16 @@ function state(now) {
   }
 }
 
+/** What each way to stop keeps. */
 function kept() {
   const answered = live.arms.reduce((sum, arm) => sum + arm.answered, 0);
   const selected = live.arms.reduce((sum, arm) => sum + arm.selected, 0);
-  return live.phase === "stopping"
-    ? "What is recorded is kept. “Stop now” kills the run's processes; the report is then not written."
-    : `Stopping keeps what is recorded: ${counted(answered, selected)} now. Resume goes on from there.`;
+  const now = selected ? `${counted(answered, selected)} answers are recorded and kept.` : "No answer is recorded yet.";
+  if (live.how === "kill") return now;
+  if (live.how === "now") return `${now} “Kill the run” does not wait for the report.`;
+  if (live.how === "sample") return `${now} “Stop now” does not wait for the next.`;
+  if (!live.can_finish_sample) return now;
+  return `${now} “Stop after this sample” waits for one more, “Stop now” does not. Resume goes on from there.`;
 }
 
 function ended(left) {
@@ -71,7 +76,7 @@ function armLine(arm) {
     arm.errors ? h("span", { class: "bad" }, `${count(arm.errors)} without an answer`) : "no errors",
     arm.truncated ? h("span", { class: "bad" }, `${count(arm.truncated)} cut off`) : "none cut off",
     `${count(arm.unparsed)} unparsed`,
-    arm.peak_memory_bytes ? `${memory(arm.peak_memory_bytes)} at most` : null,
+    arm.peak_memory_bytes ? `peak memory ${memory(arm.peak_memory_bytes)}` : null,
     parity(arm, found),
   ];
   return h("div", { class: "live-arm" },
@@ -148,8 +153,9 @@ async function act(path, body) {
   }
 }
 
-$("stop").addEventListener("click", () => { $("stop").hidden = true; act("/api/stop", { job: live.job }); });
-$("stop-now").addEventListener("click", () => act("/api/stop", { job: live.job, now: true }));
+for (const [id, how] of [["stop", "sample"], ["stop-now", "now"], ["kill", "kill"]]) {
+  $(id).addEventListener("click", () => { $(id).hidden = true; act("/api/stop", { job: live.job, how }); });
+}
 $("resume").addEventListener("click", () => { $("resume").hidden = true; act(`/api/runs/${encodeURIComponent(live.run)}/resume`, {}); });
 $("level").addEventListener("change", () => { $("log").dataset.level = $("level").value; });
 $("pause").addEventListener("click", () => {

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, duration, memory } from "./format.js";
+import { count, duration, fileSize } from "./format.js";
 import { onLive } from "./shell.js";
 
 const NUMBERS = ["limit", "margin", "concurrency", "temperature", "top_k", "top_p", "min_p", "repetition_penalty",
@@ -19,7 +19,7 @@ let isBusy = false;
 function armRow(arm, isChecked) {
   const off = arm.reason !== null || arm.place === "missing";
   const id = `arm-${arm.name}`;
-  const size = arm.bytes === null ? PLACES[arm.place] : `${PLACES[arm.place]}, ${memory(arm.bytes)}`;
+  const size = arm.bytes === null ? PLACES[arm.place] : `${PLACES[arm.place]}, ${fileSize(arm.bytes)}`;
   return h("div", { class: off ? "choice off" : "choice" },
     h("label", {}, h("input", { type: "checkbox", name: "arm", value: arm.name, id, checked: isChecked && !off, disabled: off, "aria-describedby": off ? `${id}-why` : null }),
       h("span", {}, arm.name, h("small", {}, arm.location))),
@@ -124,15 +124,32 @@ function showOrder(order, found) {
   tell($("sum-problem"), found.warnings.join("\n"), "differs");
   preparing = found.prepare;
   $("sum-prepare").hidden = !preparing;
-  if (preparing) {
-    const what = Object.entries(preparing.sizes).map(([track, n]) => `${count(n)} of ${track}`).join(", ");
-    const size = preparing.bytes === null
-      ? "How many bytes that is, the hub tells; the log says it before anything is fetched."
-      : `About ${memory(preparing.bytes)} of pictures, judged by those that are here.`;
-    $("sum-prepare").replaceChildren(h("p", { class: "notice differs" }, `Not prepared yet: ${what}. They are fetched from the hub first. ${size}`));
-  }
+  if (preparing) showPreparing(preparing);
   $("start").textContent = preparing ? "Prepare, then start" : "Check and start";
   $("start").disabled = isBusy;
+}
+
+const asked = new Map(); // by tracks: what the hub says of their files, asked for once
+
+/** What is fetched first, and how much that is, as far as anything tells. */
+async function showPreparing(wanted) {
+  const tracks = Object.keys(wanted.sizes);
+  const what = tracks.map((track) => `${count(wanted.sizes[track])} of ${track}`).join(", ");
+  const here = wanted.bytes === null ? "" : `About ${fileSize(wanted.bytes)} of pictures, judged by those that are here. `;
+  const put = (words) => $("sum-prepare").replaceChildren(h("p", { class: "notice differs" },
+    `Not prepared yet: ${what}. They are fetched from the hub first. ${here}${words}`));
+  put("The hub is asked how large the dataset’s files are…");
+  const key = tracks.join();
+  if (!asked.has(key)) asked.set(key, post("/api/sizes", { tracks }).catch((problem) => ({ known: {}, problems: { [key]: problem.message } })));
+  const { known, problems } = await asked.get(key);
+  if (preparing !== wanted) return;
+  const open = tracks.filter((track) => !(track in known));
+  if (open.length) asked.delete(key); // asked again at the next look
+  const told = Object.entries(known).map(([track, bytes]) => `${fileSize(bytes)} of ${track}`).join(", ");
+  const why = Object.values(problems).map((text) => text.split("\n")[0]).join(" ");
+  put([told && `The files on the hub: ${told}; at most that is fetched, and for a draw only the parts that hold it.`,
+    open.length && `How large the files of ${open.join(", ")} are is not known: ${why}`,
+    "The log says how much it is before any picture is fetched."].filter(Boolean).join(" "));
 }
 
 let waiting = 0;
@@ -146,7 +163,7 @@ async function checkTyped() {
   if ($("typed-name").value.trim() !== name) return;
   $("typed-said").className = arm && !arm.reason && arm.place !== "missing" ? "fine" : "fine bad";
   $("typed-said").textContent = !arm ? problem : arm.reason ?? (arm.place === "missing" ? `there is no ${arm.location}`
-    : `${arm.family}; ${arm.bytes === null ? PLACES[arm.place] || "a server" : memory(arm.bytes)}`);
+    : `${arm.family}; ${arm.bytes === null ? PLACES[arm.place] || "a server" : fileSize(arm.bytes)}`);
   $("typed-add").disabled = !arm || arm.reason !== null || arm.place === "missing";
   return arm;
 }

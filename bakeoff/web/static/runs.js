@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { $, h } from "./dom.js";
-import { count, counted, instant, memory } from "./format.js";
+import { count, counted, fileSize, instant } from "./format.js";
 import { badgeChip, scoreLine, statusChip } from "./rows.js";
 import { onLive } from "./shell.js";
 
@@ -21,7 +21,7 @@ function line(row) {
     h("td", {}, statusChip(row), row.status !== "complete" && row.selected ? h("p", { class: "headline" }, counted(row.answered, row.selected)) : null, row.gates.length ? h("p", { class: "headline" }, row.gates.join("; ")) : null),
     h("td", { class: "wide" }, h("ul", { class: "scores" }, scores), more > 0 ? h("p", { class: "headline" }, `and ${count(more)} more`) : null, row.problem ? h("p", { class: "fine bad" }, row.problem) : null),
     h("td", {}, badgeChip(row)),
-    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), row.bytes < 500_000 ? "under 1\u202fMB" : memory(row.bytes)));
+    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), fileSize(row.bytes)));
 }
 
 function show() {

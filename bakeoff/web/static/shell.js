@@ -21,8 +21,9 @@ $("theme").addEventListener("click", () => {
   kept.write(theme);
 });
 
+const POWER = { mains: "on mains power", battery: "on battery power" };
 get("/api/machine").then(({ memory: total, power }) => {
-  $("rail-machine").textContent = [memory(total), power].filter(Boolean).join(", ");
+  $("rail-machine").textContent = [`This machine: ${memory(total)} of memory`, POWER[power]].filter(Boolean).join(", ");
 }, () => {});
 
 /** Pages that show more of the live state add themselves here. */
