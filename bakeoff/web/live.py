@@ -152,6 +152,8 @@ def _going_words(steps: tuple[StepView, ...], arms: tuple[ArmProgress, ...]) -> 
         return "Starting."
     if going.name == "prepare":
         return "Fetching samples; the log says how many bytes are to come."
+    if not arms:
+        return "Starting: samples are chosen, then weights are loaded."
     return _arm_words(next((arm for arm in arms if arm.state == "going"), None))
 
 

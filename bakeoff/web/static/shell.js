@@ -34,7 +34,8 @@ listeners.push({
   state(live) {
     const isOn = live && ["running", "stopping"].includes(live.phase);
     const left = isOn ? live.arms.reduce((sum, arm) => sum + (arm.eta_s || 0), 0) : 0;
-    $("rail-live").textContent = isOn ? (left ? duration(left) : live.phase) : "";
+    const isOpen = isOn && live.arms.some((arm) => arm.eta_s === null && arm.state === "waiting"); // its pace is not known yet
+    $("rail-live").textContent = isOn ? (left ? `${isOpen ? "over " : ""}${duration(left)} left` : live.phase) : "";
   },
 });
 // After the page's own script has run, so that none misses the first state.
