@@ -43,8 +43,8 @@ class LastAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class ArmProgress(msgspec.Struct, frozen=True, kw_only=True):
     """One arm. `per_s` is over its last answers; `eta_s` is None where no pace is known.
 
-    `skipped` counts what it cannot be asked; `state` is waiting, going, done or partial, and who knows whether the run is
-    alive makes more of it.
+    `skipped` counts what it cannot be asked; `state` is waiting, going, done or partial, and who knows whether the run
+    is alive makes more of it.
     """
 
     name: str

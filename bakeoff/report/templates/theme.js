@@ -13,6 +13,11 @@
     show(names[(names.indexOf(now) + 1) % names.length]);
     try { localStorage.setItem("bakeoff-theme", now); } catch (e) { /* blocked storage */ }
   });
+  /* In a frame of the web app, whose switch rules both; nothing but a name of ours is taken. */
+  window.addEventListener("message", function (event) {
+    var name = event.data && event.data.bakeoffTheme;
+    if (event.source === window.parent && names.indexOf(name) >= 0) { show(name); }
+  });
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
   });

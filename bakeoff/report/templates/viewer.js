@@ -266,7 +266,7 @@
     keepAddress(true);
     function failed() { at("said").textContent = status.textContent = "The link stands in the address bar"; }
     tellFrame("copy", address(now.id));
-    if (!navigator.clipboard) { failed(); return; }
+    if (!navigator.clipboard || window.parent !== window) { failed(); return; }
     navigator.clipboard.writeText(text).then(function () { at("said").textContent = status.textContent = said; }, failed);
   }
 

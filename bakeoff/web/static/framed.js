@@ -13,6 +13,7 @@ const ADDRESS = /^#samples\/[!-~]{1,2000}$/;
  */
 export function frame(path, title, home = location.pathname + location.search) {
   const made = h("iframe", { class: "frame", sandbox: "allow-scripts", src: path, title, referrerpolicy: "no-referrer" });
+  made.addEventListener("load", () => theme(made));
   addEventListener("message", function told(event) {
     if (!made.isConnected) { removeEventListener("message", told); return; }
     const { bakeoff: kind, hash } = event.data ?? {};
@@ -22,6 +23,10 @@ export function frame(path, title, home = location.pathname + location.search) {
   });
   return made;
 }
+
+/** Give the report this page's theme: a frame sees the system's alone. */
+const theme = (made) => made.contentWindow.postMessage({ bakeoffTheme: document.documentElement.dataset.theme ?? "auto" }, "*");
+new MutationObserver(() => document.querySelectorAll("iframe.frame").forEach(theme)).observe(document.documentElement, { attributeFilter: ["data-theme"] });
 
 /** What the viewer shall show first: the end of this page's address, where it names a sample. */
 export const wanted = () => (ADDRESS.test(location.hash) ? location.hash : "");
