@@ -59,6 +59,12 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minute)}:${two(second)}` : `${minute}:${two(second)}`;
 }
 
+/** A duration where nothing beside it says what its numbers are. */
+export function time(seconds) {
+  const unit = seconds < 10 || seconds >= 86_400 ? "" : seconds < 3599.5 ? "min" : "h";
+  return unit ? `${duration(seconds)}${NARROW}${unit}` : duration(seconds);
+}
+
 export function memory(size) {
   if (size === null || size === undefined) return DASH;
   return size >= 999_500_000 ? `${fixed(size / 1e9, 1)}${NARROW}GB` : `${fixed(size / 1e6, 0)}${NARROW}MB`;

@@ -2,7 +2,7 @@
 
 import { post, files } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, counted, duration, instant, interval, memory, perMinute, score } from "./format.js";
+import { count, counted, instant, interval, memory, perMinute, score, time } from "./format.js";
 import { frame } from "./framed.js";
 import { onLive } from "./shell.js";
 
@@ -76,7 +76,7 @@ function armLine(arm) {
   const facts = [
     `${counted(arm.answered, arm.selected)} answered`,
     arm.per_s ? `${perMinute(arm.per_s)} a minute` : null,
-    arm.eta_s ? `${duration(arm.eta_s)} left` : null,
+    arm.eta_s ? `${time(arm.eta_s)} left` : null,
     arm.errors ? h("span", { class: "bad" }, `${count(arm.errors)} without an answer`) : "no errors",
     arm.skipped ? `${count(arm.skipped)} left out, as the arm cannot be asked them` : null,
     arm.truncated ? h("span", { class: "bad" }, `${count(arm.truncated)} cut off`) : "none cut off",

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, duration, fileSize } from "./format.js";
+import { count, fileSize, time as inWords } from "./format.js";
 import { onLive } from "./shell.js";
 
 const NUMBERS = ["limit", "margin", "concurrency", "temperature", "top_k", "top_p", "min_p", "repetition_penalty",
@@ -116,7 +116,7 @@ function showOrder(order, found) {
   const time = found.estimate;
   $("sum-words").textContent =
     `${many(order.models.length, "arm")} × ${many(order.tracks.length, "track")} = ${many(time.answers, "answer")}` +
-    (time.seconds === null ? "." : `, about ${duration(time.seconds)}.`);
+    (time.seconds === null ? "." : `, about ${inWords(time.seconds)}.`);
   const absent = [...document.querySelectorAll("input[name=arm][data-place=absent]:checked")].map((box) => box.value);
   $("sum-weights").textContent = !absent.length ? ""
     : `Not on this disk: ${absent.join(", ")}. The weights are fetched from the hub first; how large they are is not known here.`;
