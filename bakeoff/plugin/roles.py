@@ -1,10 +1,7 @@
 """Which part this process plays, and the wiring of that part: alone, controller, or worker."""
 
-import signal
-import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -22,6 +19,7 @@ from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options,
 from bakeoff.plugin.planning import make_plan
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.scan import SPEED
+from bakeoff.plugin.stopping import Stopping
 from bakeoff.plugin.worker import worker_bench
 from bakeoff.runs import RunDirectory, new_run_path, newest_unfinished
 
@@ -49,8 +47,9 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
         options = read_options(config, {"max_tokens": raw["max_tokens"]})
         plan = make_plan(options, tracks)
     recorder = Recorder(config, run, plan, raw)
-    restore = _sigterm_as_interrupt()
-    config.add_cleanup(restore)
+    stopping = Stopping(has_workers=bool(worker_count(config) or host_specs(config)))
+    config.add_cleanup(stopping.listen())
+    manager.register(stopping, "bakeoff-stopping")
     reports = reporting.Reporting(options, recorder)
     manager.register(reports, "bakeoff-reporting")
     answered = recorder.answered(retry_errors=options.retry_errors)
@@ -159,20 +158,3 @@ def _refuse_missing_files(specs: Iterable[ModelSpec]) -> None:
     missing = next((path for spec in specs for path in spec.local_paths if not Path(path).expanduser().exists()), None)
     if missing is not None:
         raise UsageProblem(f"there is no model at {missing}. See what can be named: bakeoff models")
-
-
-def _sigterm_as_interrupt() -> Callable[[], None]:
-    """Make SIGTERM end the session as Ctrl-C does, with teardown and report; return how to undo it."""
-    if threading.current_thread() is not threading.main_thread():
-        return lambda: None
-
-    def interrupt(signum: int, frame: FrameType | None) -> None:
-        del signum, frame
-        raise KeyboardInterrupt("terminated")
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-
-    def restore() -> None:
-        signal.signal(signal.SIGTERM, before)
-
-    return restore

@@ -75,6 +75,7 @@ class _Ui:
             Route("/api/cases/image", self._case_image, methods=get),
             Route("/api/arm", self._change(asked.Named, self._arm), methods=post),
             Route("/api/order", self._change(asked.Start, self._order), methods=post),
+            Route("/api/sizes", self._change(asked.Sizes, self._sizes), methods=post),
             Route("/api/start", self._change(asked.Start, self._start), methods=post),
             Route("/api/stop", self._change(asked.Stop, self._stop), methods=post),
             Route("/api/compare", self._change(asked.Compare, self._compare), methods=post),
@@ -186,6 +187,10 @@ class _Ui:
         del request
         return await asyncio.to_thread(launch.order, order, self._place, self._index)
 
+    async def _sizes(self, order: asked.Sizes, request: Request) -> object:
+        del request
+        return await self._tools.sizes(order)
+
     async def _start(self, order: asked.Start, request: Request) -> object:
         del request
         return self._begun(await asyncio.to_thread(launch.start, order, self._place, self._jobs))
@@ -207,7 +212,7 @@ class _Ui:
 
     async def _stop(self, order: asked.Stop, request: Request) -> object:
         del request
-        job = await asyncio.to_thread(lambda: self._jobs.stop(order.job, now=order.now))
+        job = await asyncio.to_thread(self._jobs.stop, order.job, order.how)
         self._broadcast.forget()
         return {"job": job.plan.job, "phase": job.phase}
 

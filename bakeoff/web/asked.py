@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 Name = Annotated[str, Meta(min_length=1, max_length=500)]
+Track = Annotated[str, Meta(pattern="^[a-z0-9][a-z0-9_]{0,40}$")]
 Count = Annotated[int, Meta(ge=1, le=1_000_000)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 
@@ -48,10 +49,10 @@ class Start(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
 
 class Stop(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Stop the job with this id: gently, or at once."""
+    """Stop the job with this id: after the sample being answered, now with a report of the rest, or by killing it."""
 
     job: Name
-    now: bool = False
+    how: Literal["sample", "now", "kill"] = "sample"
 
 
 class RunNamed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -81,6 +82,12 @@ class Compare(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     runs: Annotated[tuple[Name, ...], Meta(min_length=2, max_length=2)]
     margin: Annotated[float, Meta(ge=0, le=100)] | None = None
+
+
+class Sizes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The tracks whose dataset files the hub is asked about."""
+
+    tracks: Annotated[tuple[Track, ...], Meta(min_length=1, max_length=64)]
 
 
 class Named(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -108,7 +108,7 @@ def try_output(fields: Fields, output: str) -> dict[str, Any]:
         "score": score.value,
         "correct": score.correct,
         "answer": score.answer,
-        "scorer": f"{scorer.name} {scorer.version}",
+        "scorer": f"{scorer.name}, version {scorer.version}",
         "metrics": score.metrics,
     }
 

@@ -21,6 +21,7 @@ from bakeoff.web.problems import Refusal
 
 PYTEST = (sys.executable, "-m", "pytest")
 BAKEOFF = (sys.executable, "-m", "bakeoff")
+SIZES = (sys.executable, "-m", "bakeoff.prepare.sizes")
 _SHOWN = ("-v", "--color=no")
 _PLAIN = (
     *("temperature", "top_k", "top_p", "min_p", "repetition_penalty", "seed", "thinking", "max_tokens"),

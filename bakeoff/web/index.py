@@ -49,7 +49,6 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
     selected: int | None = None
     bytes: int = 0
     has_report: bool = False
-    viewer: str = ""
     machine: tuple[Any, ...] = ()
     rates: dict[str, float] = {}
     loads: dict[str, float] = {}
@@ -172,14 +171,10 @@ def _read(path: Path, journals: list[Path]) -> RunRow:
         tracks=tuple(manifest.tracks),
         bytes=size,
         has_report=(path / "report.html").is_file(),
-        viewer=next((name for name in _VIEWERS if (path / name).is_file()), ""),
         machine=machine_of(manifest),
         selected=_selected(path),
     )
     return _with_results(row, path, journals)
-
-
-_VIEWERS = ("report/index.html", "report/report.html")
 
 
 def _with_results(row: RunRow, path: Path, journals: list[Path]) -> RunRow:

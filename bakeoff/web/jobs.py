@@ -25,12 +25,13 @@ from bakeoff.runs import utc_now
 from bakeoff.web.command import Command
 from bakeoff.web.place import Place
 from bakeoff.web.problems import Refusal
-from bakeoff.web.state import JobPlan, JobState, Kind, ProcessId, Step, read_plan, read_state, write_plan
+from bakeoff.web.state import How, JobPlan, JobState, Kind, ProcessId, Step, read_plan, read_state, write_plan
 
 _SAME_START_S = 1.0
 _LOCK_ATTEMPTS = 10
 _JOBS = "[0-9]*T[0-9]*Z-*/job.json"  # ids begin with the moment, so that they sort by it
 _STATE_ATTEMPTS = 200
+_TO_SUPERVISOR = {"sample": signal.SIGUSR2, "now": signal.SIGTERM, "kill": signal.SIGUSR1}
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,8 +126,10 @@ class Jobs:
             raise Refusal(404, f"there is no job {name!r}")
         return self._job(path)
 
-    def stop(self, name: str, *, now: bool) -> Job:
-        """Ask a job to end, gently or at once; nothing but its own processes is ever signalled.
+    def stop(self, name: str, how: How) -> Job:
+        """Ask a job to end; nothing but its own processes is ever signalled.
+
+        A step that can end after a sample is a run; another is stopped now instead.
 
         Raises:
             Refusal: when it is not going on.
@@ -137,18 +140,16 @@ class Jobs:
                 break
             time.sleep(0.05)
             job = self.find(name)
-        processes = [p for p in (_supervisor(job), _step(job)) if p is not None]
-        if not processes:
-            raise Refusal(409, "that run has ended already", "ended")
-        leader = processes[0]
-        is_supervised = _supervisor(job) is not None
+        supervisor, step = _supervisor(job), _step(job)
         with contextlib.suppress(psutil.NoSuchProcess):
-            if is_supervised:
-                leader.send_signal(signal.SIGUSR1 if now else signal.SIGTERM)
-            elif now:
-                os.killpg(leader.pid, signal.SIGKILL)
+            if supervisor is not None:
+                supervisor.send_signal(_TO_SUPERVISOR[how])
+            elif step is None:
+                raise Refusal(409, "that run has ended already", "ended")
+            elif how == "kill":
+                os.killpg(step.pid, signal.SIGKILL)
             else:
-                leader.send_signal(signal.SIGTERM)
+                step.send_signal(signal.SIGUSR2 if how == "sample" and _is_run(job) else signal.SIGTERM)
         return self._job(job.folder)
 
     def _job(self, folder: Path) -> Job:
@@ -202,6 +203,12 @@ def _step(job: Job) -> psutil.Process | None:
     if job.state is None or job.state.step is None:
         return None
     return next((p for step in job.plan.steps if (p := _own(job.state.step, step.argv[1:]))), None)
+
+
+def _is_run(job: Job) -> bool:
+    """Return whether the step that was begun last is the run itself."""
+    begun = [step.name for step in (job.state.steps if job.state else ()) if step.began is not None]
+    return begun[-1:] == ["run"]
 
 
 def _own(known: ProcessId, words: tuple[str, ...]) -> psutil.Process | None:

@@ -27,13 +27,15 @@ from bakeoff.web.problems import Refusal
 
 
 class Preparing(msgspec.Struct, frozen=True, kw_only=True):
-    """What must be fetched first: how many samples each track shall have, and about how much that is.
+    """What must be fetched first: how many samples each track shall have, and how many of them are here.
 
-    `bytes` is judged from the pictures that are there, None where there are none to judge from.
+    `picture_bytes` is about what the missing ones take, judged from the pictures of the track that are there; tracks
+    without any are left out.
     """
 
     sizes: dict[str, int]
-    bytes: float | None
+    here: dict[str, int]
+    picture_bytes: dict[str, float]
     typed: str
 
 
@@ -90,12 +92,14 @@ def order(asked: Start, place: Place, index: RunIndex) -> Order:
 
 
 def _preparing(missing: dict[str, int], place: Place) -> Preparing:
-    rows = {row.name: row for row in track_rows(place)}
-    each = {name: rows[name].sample_bytes for name in missing}
-    known = [(n - (rows[name].prepared or 0)) * size for name, n in missing.items() if (size := each[name]) is not None]
+    rows = {row.name: row for row in track_rows(place) if row.name in missing}
+    here = {name: row.prepared or 0 for name, row in rows.items()}
     return Preparing(
         sizes=missing,
-        bytes=sum(known) if len(known) == len(missing) else None,
+        here=here,
+        picture_bytes={
+            name: (missing[name] - here[name]) * row.sample_bytes for name, row in rows.items() if row.sample_bytes
+        },
         typed=prepare_command(missing).typed,
     )
 

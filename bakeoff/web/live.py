@@ -7,6 +7,7 @@ from bakeoff.validity.parity import Parity, judge
 from bakeoff.validity.probes import read_probes
 from bakeoff.web.jobs import Job, Jobs
 from bakeoff.web.pictures import find_sample
+from bakeoff.web.state import How
 from bakeoff.web.watch import ArmProgress, Watch
 
 
@@ -22,6 +23,7 @@ class StepView(msgspec.Struct, frozen=True, kw_only=True):
 class Live(msgspec.Struct, frozen=True, kw_only=True):
     """The whole state. `run` is the name of the run's folder; `words` say in a sentence what goes on.
 
+    `how` is how the job was asked to stop, None when nobody did; `can_finish_sample` is whether it can stop after one.
     `questions` are those of the last answers, by sample id.
     """
 
@@ -31,6 +33,8 @@ class Live(msgspec.Struct, frozen=True, kw_only=True):
     run: str
     began: str
     stopped_at: str | None
+    how: How | None
+    can_finish_sample: bool
     words: str
     steps: tuple[StepView, ...]
     arms: tuple[ArmProgress, ...]
@@ -73,6 +77,8 @@ def view(job: Job, watch: Watch) -> Live:
         run=watch.run.name,
         began=job.plan.created,
         stopped_at=job.state.stopped_at if job.state else None,
+        how=job.state.how if job.state else None,
+        can_finish_sample=any(step.name == "run" and step.state == "running" for step in steps),
         words=_words(job, steps, arms),
         steps=steps,
         arms=arms,
@@ -121,12 +127,19 @@ _CODES = {
 }
 
 
+_STOPPING: dict[How, str] = {
+    "sample": "Stopping after the sample that is being answered; then the report is written.",
+    "now": "Stopping: the sample being answered is let go, and the report of the rest is written.",
+    "kill": "Killing the run's processes.",
+}
+
+
 def _words(job: Job, steps: tuple[StepView, ...], arms: tuple[ArmProgress, ...]) -> str:
     match job.phase:
         case "lost":
             return "The run's process is gone and left no word; what it recorded is kept."
         case "stopping":
-            return "Stopping: the sample being answered is let go, and the report of the rest is written."
+            return _STOPPING[(job.state.how if job.state else None) or "now"]
         case "running":
             return _going_words(steps, arms)
         case _:
@@ -139,6 +152,8 @@ def _going_words(steps: tuple[StepView, ...], arms: tuple[ArmProgress, ...]) -> 
         return "Starting."
     if going.name == "prepare":
         return "Fetching samples; the log says how many bytes are to come."
+    if not arms:
+        return "Starting: samples are chosen, then weights are loaded."
     return _arm_words(next((arm for arm in arms if arm.state == "going"), None))
 
 

@@ -12,7 +12,8 @@ MOST_BYTES = 64_000
 """How much of a log is sent at once, and how much of its past a new reader gets."""
 
 _ERROR = re.compile(
-    r"\b(FAILED|ERROR|INTERNALERROR|Traceback|usage error)\b|^E  |\bError: |^bakeoff: (?!.* -> )|^ERROR|^!!!|: fail:"
+    r"\b(FAILED|ERROR|INTERNALERROR|Traceback|usage error)\b|^E  |\bError: |^ERROR|^!!!(?!.*as asked by)|: fail:"
+    r"|^bakeoff: (?!.* -> |\S+ \d+/\d+ )"  # a problem, unless it says where a run goes or how far an arm is
 )
 _WARNING = re.compile(
     r"\b(TRUNCATED|warning|UserWarning)\b|^parity: |: not enough data:|failed; the reason", re.IGNORECASE

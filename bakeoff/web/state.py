@@ -9,6 +9,8 @@ from bakeoff.errors import UsageProblem
 from bakeoff.files import write_atomically
 
 Kind = Literal["run", "resume", "try"]
+How = Literal["sample", "now", "kill"]
+"""How a job is stopped: after the sample being answered, as Ctrl-C does, or by killing its processes."""
 
 
 class ProcessId(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,13 +54,17 @@ class StepState(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class JobState(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a job is. `step` is the process that runs now; `stopped_at` is when somebody asked it to stop."""
+    """How far a job is. `step` is the process that runs now; `stopped_at` is when somebody asked it to stop.
+
+    `how` is how it was asked to stop, the hardest of all ways so far.
+    """
 
     phase: str
     supervisor: ProcessId
     step: ProcessId | None = None
     steps: tuple[StepState, ...] = ()
     stopped_at: str | None = None
+    how: How | None = None
 
 
 def read_plan(folder: Path) -> JobPlan:

@@ -1,4 +1,4 @@
-"""Commands that read or rewrite a run, each as a process of its own: rescore, report, compare, export.
+"""Commands that read or rewrite a run, each as a process of its own: rescore, report, compare, export; and sizes.
 
 They load what the server must not. Two at most run at the same time, and each has a time limit.
 """
@@ -10,12 +10,13 @@ import os
 import shutil
 import signal
 from collections import defaultdict
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
-from bakeoff.web.asked import Compare, Export, Rescore
-from bakeoff.web.command import BAKEOFF
+from bakeoff.web.asked import Compare, Export, Rescore, Sizes
+from bakeoff.web.command import BAKEOFF, SIZES
 from bakeoff.web.place import Place
 from bakeoff.web.problems import Refusal
 
@@ -23,6 +24,7 @@ _TIME_LIMIT_S = 600.0
 _MOST_TEXT = 200_000
 _SUFFIXES = {"csv": ".csv", "parquet": ".parquet", "inspect": "", "hf": "", "markdown": ".md"}
 _USAGE = 4
+_SIZES_LIMIT_S = 60.0
 
 
 class Done(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,6 +35,13 @@ class Done(msgspec.Struct, frozen=True, kw_only=True):
     files: tuple[str, ...] = ()
 
 
+class Found(msgspec.Struct, frozen=True, kw_only=True):
+    """How many bytes the dataset files of tracks have, and why that is not known of others."""
+
+    known: dict[str, int] = {}
+    problems: dict[str, str] = {}
+
+
 class Tools:
     """The commands of one reports folder."""
 
@@ -40,6 +49,7 @@ class Tools:
         self._place = place
         self._few = asyncio.Semaphore(2)
         self._writing = defaultdict[str, asyncio.Lock](asyncio.Lock)  # by folder: two tabs may ask for the same
+        self._known: dict[str, int] = {}  # bytes by track: what a pinned revision holds does not change
 
     async def rescore(self, run: str, asked: Rescore) -> Done:
         """Score a run's outputs again, or say what would change."""
@@ -77,7 +87,19 @@ class Tools:
             files = sorted(file.relative_to(out).as_posix() for file in out.rglob("*") if file.is_file())
         return Done(text=text, folder=out.name, files=tuple(files))
 
-    async def _call(self, *words: str) -> str:
+    async def sizes(self, asked: Sizes) -> Found:
+        """Ask the hub how large the dataset files of tracks are; what it said once is not asked again."""
+        async with self._writing["sizes"]:
+            new = [name for name in asked.tracks if name not in self._known]
+            found = Found()
+            if new:
+                said = await self._call(*new, program=SIZES, limit_s=_SIZES_LIMIT_S)
+                found = msgspec.json.decode(said, type=Found)
+                self._known |= found.known
+        known = {name: self._known[name] for name in asked.tracks if name in self._known}
+        return Found(known=known, problems=found.problems)
+
+    async def _call(self, *words: str, program: Sequence[str] = BAKEOFF, limit_s: float = _TIME_LIMIT_S) -> str:
         """Run a `bakeoff` command and return what it printed.
 
         Raises:
@@ -85,7 +107,7 @@ class Tools:
         """
         async with self._few:
             child = await asyncio.create_subprocess_exec(
-                *(*BAKEOFF, *words),
+                *(*program, *words),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
@@ -94,10 +116,10 @@ class Tools:
                 env={**os.environ, "NO_COLOR": "1", "COLUMNS": "120"},
             )
             try:
-                async with asyncio.timeout(_TIME_LIMIT_S):
+                async with asyncio.timeout(limit_s):
                     out, err = await child.communicate()
             except TimeoutError as error:
-                raise Refusal(504, f"bakeoff {words[0]} took longer than {_TIME_LIMIT_S:.0f} s", "time") from error
+                raise Refusal(504, f"bakeoff {words[0]} took longer than {limit_s:.0f} s", "time") from error
             finally:
                 if child.returncode is None:  # timed out, or the reader went away
                     with contextlib.suppress(ProcessLookupError):

@@ -43,7 +43,8 @@ class LastAnswer(msgspec.Struct, frozen=True, kw_only=True):
 class ArmProgress(msgspec.Struct, frozen=True, kw_only=True):
     """One arm. `per_s` is over its last answers; `eta_s` is None where no pace is known.
 
-    `state` is waiting, going, done or partial; who knows whether the run is alive makes more of it.
+    `skipped` counts what it cannot be asked; `state` is waiting, going, done or partial, and who knows whether the run
+    is alive makes more of it.
     """
 
     name: str
@@ -53,6 +54,7 @@ class ArmProgress(msgspec.Struct, frozen=True, kw_only=True):
     selected: int
     answered: int
     errors: int
+    skipped: int
     truncated: int
     unparsed: int
     per_s: float | None
@@ -155,6 +157,7 @@ class Watch:
             selected=selected,
             answered=answered,
             errors=errors,
+            skipped=skipped,
             truncated=sum(found[0] == "truncated" for found in valid),
             unparsed=sum(found[3] for found in valid),
             per_s=pace,

@@ -99,7 +99,7 @@ def serving(place: Place, **more: Any) -> Iterator[Client]:
         finally:
             job = jobs.newest()
             if job is not None and job.is_alive:
-                jobs.stop(job.plan.job, now=True)
+                jobs.stop(job.plan.job, "kill")
                 until(lambda: not jobs.find(job.plan.job).is_alive, "the end of the last job")
             server.should_exit = True
             thread.join(timeout=30)
@@ -173,4 +173,4 @@ def app_process(place: Place) -> Iterator[Callable[..., AppProcess]]:
     jobs = Jobs(place)
     job = jobs.newest()
     if job is not None and job.is_alive:
-        jobs.stop(job.plan.job, now=True)
+        jobs.stop(job.plan.job, "kill")

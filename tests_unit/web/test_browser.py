@@ -13,7 +13,7 @@ from PIL import Image as Pillow, ImageDraw
 
 import bakeoff.report
 import bakeoff.web
-from bakeoff.report import numbers
+from bakeoff.report import build, numbers
 from bakeoff.tracks import TRACKS
 from bakeoff.web.place import Place
 from tests_unit.commands.calibration import records, write_run
@@ -26,6 +26,7 @@ axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe i
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATIENCE_MS = 240_000
+OPENED = {"/runs/one": "Delete"}
 PAGES = ("/", "/live", "/runs", "/runs/one", "/compare", "/cases")
 
 
@@ -142,13 +143,17 @@ def test_stop_resume_reload_and_two_tabs(window: Window, client: Client, script:
     page.wait_for_selector("#stop:not([hidden])")
     third = window.open("/")
     third.wait_for_selector("text=A run is going on")
+    third.wait_for_function("() => document.getElementById('command').textContent.includes('pytest')")
+    assert third.is_visible("text=A run is going on")
     assert third.is_disabled("#start")
+    assert re.search(r"\d+ of 60 answers are recorded and kept", other.inner_text("#stop-said"))
     other.click("#stop")
     for tab in (page, other):
         tab.wait_for_selector("#resume:not([hidden])")
         assert "samples have no answer; Resume asks them." in tab.inner_text("#verdict")
     answered = client.get("/live.json").json()["arms"][0]["answered"]
     assert 0 < answered < 60
+    assert "as asked by SIGUSR2" in page.inner_text("#log")
     page.click("#resume")
     page.wait_for_selector("#verdict.good")
     other.wait_for_selector("#verdict.good")
@@ -173,8 +178,9 @@ def test_a_run_goes_on_while_the_app_is_restarted_and_the_tab_finds_it_again(
     assert "answered" in page.inner_text("#arms")
     app_process(port=port)
     page.wait_for_selector("#link", state="hidden")
-    page.click("#stop")  # with the token of the app before
+    page.click("#stop-now")  # with the token of the app before
     page.wait_for_selector("#resume:not([hidden])")
+    assert "KeyboardInterrupt" in page.inner_text("#log")
     window.context.close()
 
 
@@ -214,7 +220,8 @@ def test_asking_for_more_than_is_prepared_prepares_first(
             window = Window(browser, client.base)
             page = window.open("/")
             choose(page, "fake:oracle", limit=6)
-            assert "Not prepared yet: 6 of gsm8k" in page.inner_text("#sum-prepare")
+            assert "gsm8k, 6 samples" in page.inner_text("#sum-prepare")
+            page.wait_for_selector("text=its files on the hub are under 1\u202fMB. At most that is fetched")
             assert page.inner_text("#start") == "Prepare, then start"
             assert "bakeoff prepare gsm8k=6" in page.inner_text("#command")
             page.click("#start")
@@ -322,6 +329,43 @@ def test_two_runs_are_compared_rescored_and_deleted(window: Window, client: Clie
     window.assert_clean()
 
 
+def test_the_viewer_works_in_its_frame_and_its_address_is_that_of_the_page(window: Window, place: Place) -> None:
+    found = records()
+    build(write_run(place.reports / "pair", {"a": found, "b": records(lambda _: "nothing")}))
+    page = window.open("/runs/pair")
+    page.click("#tabs >> text=Samples")
+    frame = page.frame_locator("#report iframe")
+    frame.locator("#v-status", has_text="265 samples").wait_for()
+    picture = frame.locator("#v-card img, #v-card image").first
+    picture.wait_for()
+    assert picture.evaluate("p => p.naturalWidth === undefined || p.naturalWidth > 0")
+    first = frame.locator("#v-rows [aria-selected=true]").inner_text()
+    frame.locator("#v-list").focus()
+    page.keyboard.press("j")
+    frame.locator("#v-rows [aria-selected=true]").filter(has_not_text=first.split()[0]).wait_for()
+    page.wait_for_function("() => location.hash.startsWith('#samples/calibration/')")
+    frame.locator("#v-q").fill("numbers-016")
+    frame.locator("#v-status", has_text="1 sample, ").wait_for()
+    page.wait_for_function("() => location.hash.includes('q=numbers-016')")
+    kept = page.evaluate("location.hash")
+    assert page.evaluate("location.pathname") == "/runs/pair"
+    page.reload()
+    frame.locator("#v-status", has_text="1 sample, ").wait_for()
+    assert page.get_attribute("#tabs button:nth-child(2)", "aria-pressed") == "true"
+    assert frame.locator("#v-q").input_value() == "numbers-016"
+    assert page.evaluate("location.hash") == kept
+    frame.locator("#v-help").click()
+    frame.locator("#v-dialog").wait_for()
+    page.keyboard.press("Escape")
+    for theme in ("light", "dark"):
+        page.click("#theme")
+        frame.locator(f"html[data-theme={theme}]").wait_for()
+    frame.locator("#v-list").focus()
+    page.keyboard.press("c")
+    frame.locator("#v-status", has_text="The link stands in the address bar").wait_for()
+    window.assert_clean()
+
+
 @pytest.mark.usefixtures("two_runs")
 def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client) -> None:
     """A report whose script tries to reach the app: no token, no cookie, no page around it."""
@@ -334,6 +378,8 @@ def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client) 
         "const json = {'Content-Type': 'application/json'};"
         "try { const r = await fetch('/api/start', {method: 'POST', headers: json, body: '{}'});"
         "out.push(r.status); } catch { out.push('-'); }"
+        "for (const hash of ['#x', '/../../live', '#samples/' + 'a'.repeat(3000), {}])"
+        "parent.postMessage({bakeoff: 'address', hash}, '*');"
         "document.body.textContent = out.join(' '); })()</script><body>waiting</body>"
     )
     (client.place.reports / "one" / "report.html").write_text(attack, "utf-8")
@@ -341,6 +387,7 @@ def test_what_a_report_holds_stays_in_its_frame(window: Window, client: Client) 
     body = page.frame_locator("#report iframe").locator("body")
     until(lambda: "waiting" not in body.inner_text(), "the attack")
     assert body.inner_text() == "- - - - -"
+    assert page.url == f"{client.base}/runs/one"
     direct = window.open(f"/files/{client.access.file_key}/runs/one/report.html")
     until(lambda: "waiting" not in direct.inner_text("body"), "the attack")
     assert direct.inner_text("body").split()[1:] == ["-", "-", "-", "-"]
@@ -391,6 +438,8 @@ def test_axe_finds_nothing_serious_and_nothing_scrolls_sideways(
         page.set_viewport_size({"width": width, "height": 900})
         page.goto(window.base + path)
         ready(page)
+        if path in OPENED:
+            page.click(f"#actions button:text('{OPENED[path]}')")
         page.evaluate("document.querySelectorAll('details').forEach(fold => { fold.open = true; })")
         found = axe.Axe().run(page, options={"resultTypes": ["violations"], "iframes": False})
         serious = [

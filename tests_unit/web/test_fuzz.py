@@ -51,7 +51,7 @@ FIELDS = [
         "job",
     ),
     *(
-        "now",
+        "how",
         "confirm",
         "dry",
         "form",

@@ -15,7 +15,7 @@ from bakeoff.web.command import Command
 from bakeoff.web.jobs import Job, Jobs
 from bakeoff.web.place import Place
 from bakeoff.web.problems import Refusal
-from bakeoff.web.state import JobState, ProcessId, read_state, write_state
+from bakeoff.web.state import How, JobState, ProcessId, read_state, write_state
 from tests_unit.web.conftest import until
 
 SLEEP = "import time; print('up', flush=True); time.sleep(600)"
@@ -34,7 +34,7 @@ def jobs(place: Place) -> Iterator[Jobs]:
     yield found
     job = found.newest()
     if job is not None and job.is_alive:
-        found.stop(job.plan.job, now=True)
+        found.stop(job.plan.job, "kill")
         until(lambda: not found.find(job.plan.job).is_alive, "the last job's end")
 
 
@@ -84,7 +84,7 @@ def test_a_second_job_is_refused_also_by_another_server(jobs: Jobs, place: Place
         with pytest.raises(Refusal, match="a run is going on in this reports folder") as refused:
             begin(server, place, python("print()"))
         assert refused.value.status == 409
-    jobs.stop(job.plan.job, now=False)
+    jobs.stop(job.plan.job, "now")
     ended(jobs, job)
     ended(jobs, begin(jobs, place, python("print()")))
 
@@ -97,7 +97,7 @@ def test_a_gentle_stop_signals_the_step_alone_and_keeps_its_end(jobs: Jobs, plac
     )
     job = begin(jobs, place, python(code), python("print('never')"))
     ready(job)
-    jobs.stop(job.plan.job, now=False)
+    jobs.stop(job.plan.job, "now")
     state = ended(jobs, job)
     assert [step.code for step in state.steps] == [2, None]
     assert state.stopped_at
@@ -114,15 +114,62 @@ def test_a_step_that_does_not_listen_is_killed_after_the_patience_with_all_it_st
     assert step is not None
     family = [psutil.Process(step.pid), *psutil.Process(step.pid).children(recursive=True)]
     assert len(family) == 2
-    jobs.stop(job.plan.job, now=False)
+    jobs.stop(job.plan.job, "now")
     assert ended(jobs, job).steps[0].code == -signal.SIGKILL
     assert not [p for p in psutil.wait_procs(family, timeout=30)[1] if p.is_running()]
 
 
-def test_stop_now_kills_at_once(jobs: Jobs, place: Place) -> None:
+LISTENING = (
+    "import signal, sys, time\n"
+    "asked = []\n"
+    "{before}\n"
+    "signal.signal(signal.SIGUSR2, lambda *_: asked.append(1))\n"
+    "print('listening', flush=True)\n"
+    "while not asked: time.sleep(0.05)\n"
+    "print('one more answered', flush=True)\n"
+    "sys.exit(2)"
+)
+
+
+@pytest.mark.parametrize("before", ["print('up', flush=True)", "print('up', flush=True); time.sleep(1)"])
+def test_a_stop_after_the_sample_waits_for_a_run_beyond_the_patience_even_one_that_does_not_listen_yet(
+    place: Place, before: str
+) -> None:
+    jobs = Jobs(place, patience_s=0.0)
+    job = begin(jobs, place, python(LISTENING.format(before=before)), python("print('never')"))
+    ready(job)
+    jobs.stop(job.plan.job, "sample")
+    state = ended(jobs, job)
+    assert [step.code for step in state.steps] == [2, None]
+    assert (state.how, bool(state.stopped_at)) == ("sample", True)
+    assert "one more answered" in job.log.read_text()
+
+
+def test_what_has_no_samples_is_stopped_now_when_asked_to_stop_after_one(jobs: Jobs, place: Place) -> None:
+    job = begin(jobs, place, python(SLEEP, "prepare"), python("print('never')"))
+    ready(job)
+    jobs.stop(job.plan.job, "sample")
+    state = ended(jobs, job)
+    assert [step.code for step in state.steps] == [-signal.SIGTERM, None]
+    assert state.how == "now"
+
+
+def test_a_stop_only_grows_harder(jobs: Jobs, place: Place) -> None:
     job = begin(jobs, place, python(STUBBORN))
     ready(job)
-    jobs.stop(job.plan.job, now=True)
+    hows: tuple[How, ...] = ("sample", "now", "sample")
+    for how in hows:
+        jobs.stop(job.plan.job, how)
+    until(lambda: (state := read_state(job.folder)) and state.how == "now", "the harder stop")
+    assert jobs.find(job.plan.job).phase == "stopping"
+    jobs.stop(job.plan.job, "kill")
+    assert ended(jobs, job).steps[0].code == -signal.SIGKILL
+
+
+def test_a_kill_ends_it_at_once(jobs: Jobs, place: Place) -> None:
+    job = begin(jobs, place, python(STUBBORN))
+    ready(job)
+    jobs.stop(job.plan.job, "kill")
     assert ended(jobs, job).steps[0].code == -signal.SIGKILL
 
 
@@ -146,7 +193,7 @@ print(job.plan.job)
     assert jobs.find(name).phase == "running"
     with pytest.raises(Refusal, match="a run is going on"):
         begin(jobs, place, python("print()"))
-    jobs.stop(name, now=False)
+    jobs.stop(name, "now")
     assert ended(jobs, job).steps[0].code == -signal.SIGTERM
 
 
@@ -158,7 +205,7 @@ def test_a_step_whose_supervisor_was_killed_still_holds_the_lock_and_can_be_stop
     assert jobs.find(job.plan.job).phase == "running"
     with pytest.raises(Refusal, match="a run is going on"):
         begin(Jobs(place), place, python("print()"))
-    jobs.stop(job.plan.job, now=False)
+    jobs.stop(job.plan.job, "now")
     until(lambda: jobs.find(job.plan.job).phase == "lost", "the step's end")
     ended(jobs, begin(jobs, place, python("print()")))
 
@@ -176,7 +223,7 @@ def test_a_stranger_with_the_number_of_a_step_is_neither_adopted_nor_stopped(
         write_state(job.folder, JobState(phase="running", supervisor=claimed, step=claimed))
         assert not jobs.find(job.plan.job).is_alive
         with pytest.raises(Refusal, match="ended already"):
-            jobs.stop(job.plan.job, now=True)
+            jobs.stop(job.plan.job, "kill")
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -190,7 +237,7 @@ def test_files_that_are_no_job_are_passed_over(jobs: Jobs, place: Place) -> None
     job = begin(jobs, place, python("print()"))
     ended(jobs, job)
     (job.folder / "state.json").write_bytes(msgspec.json.encode([1]))
-    assert jobs.find(job.plan.job).phase == "lost"
+    until(lambda: jobs.find(job.plan.job).phase == "lost", "the lock, which a process lets go of as it ends")
     for name in ("..", "../jobs", "a/b", ""):
         with pytest.raises(Refusal, match="there is no job"):
             jobs.find(name)

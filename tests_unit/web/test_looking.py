@@ -84,9 +84,11 @@ def test_a_log_is_read_on_with_levels_and_without_control_characters(tmp_path: P
         ("step", "$ uv run pytest"), ("info", "t.py::a[x] PASSED"), ("error", "t.py::b FAILED"),
         ("warning", "parity: no"),
     ]  # fmt: skip
-    path.write_text(path.read_text("utf-8") + " done\nbakeoff: a on b -> c\nbakeoff: no such thing\n", "utf-8")
+    more = path.read_text("utf-8") + " done\nbakeoff: a on b -> c\nbakeoff: no such thing\n"
+    told = "bakeoff: tiny-bf16 1/60 so far errors=0 cut=0 unparsed=0"
+    path.write_text(f"{more}{told}\n", "utf-8")
     assert [(line.level, line.text) for line in read_log(path, part.end).lines] == [
-        ("info", "half done"), ("info", "bakeoff: a on b -> c"), ("error", "bakeoff: no such thing"),
+        ("info", "half done"), ("info", "bakeoff: a on b -> c"), ("error", "bakeoff: no such thing"), ("info", told),
     ]  # fmt: skip
     assert read_log(tmp_path / "none", 5).lines == ()
 

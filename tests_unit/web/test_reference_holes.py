@@ -13,7 +13,14 @@ import psutil
 import pytest
 import requests
 
+from bakeoff.records import to_line
+from bakeoff.report import build
+from bakeoff.skips import Skip
+from bakeoff.web.index import RunIndex
+from bakeoff.web.place import Place
 from bakeoff.web.state import JobState, ProcessId, read_state, write_state
+from bakeoff.web.watch import Watch
+from tests_unit.commands.calibration import records, write_run
 from tests_unit.web.conftest import Client, until
 
 
@@ -99,8 +106,8 @@ def test_d48_stop_never_reaches_a_stranger(client: Client) -> None:
     try:
         known = ProcessId(pid=stranger.pid, started=psutil.Process(stranger.pid).create_time())
         write_state(folder, JobState(phase="running", supervisor=known, step=known))
-        for now in (False, True):
-            assert client.post("/api/stop", {"job": started["job"], "now": now}).status_code == 409
+        for how in ("sample", "now", "kill"):
+            assert client.post("/api/stop", {"job": started["job"], "how": how}).status_code == 409
         assert stranger.poll() is None
     finally:
         stranger.kill()
@@ -111,10 +118,10 @@ def test_d48_stop_of_an_older_run_leaves_a_newer_one_alone(client: Client, scrip
     order = {"models": [script(delay_s=0.5)], "tracks": ["calibration"], "limit": 20, "parity": "off"}
     first = client.post("/api/start", order).json()["job"]
     until(lambda: (state := read_state(client.jobs.find(first).folder)) and state.step, "the first run")
-    client.post("/api/stop", {"job": first, "now": True})
+    client.post("/api/stop", {"job": first, "how": "kill"})
     client.finished(first)
     second = client.post("/api/start", order).json()["job"]
-    assert client.post("/api/stop", {"job": first, "now": True}).status_code == 409
+    assert client.post("/api/stop", {"job": first, "how": "kill"}).status_code == 409
     assert client.jobs.find(second).is_alive
 
 
@@ -221,6 +228,46 @@ def test_d50_a_broken_run_stays_in_the_list_and_spoils_no_other(client: Client) 
         "g": "partial",
     }
     assert all(row["problem"] for row in rows.values())
+
+
+def test_d51_cases_of_several_kinds_in_several_files_are_all_counted(client: Client) -> None:
+    for number, (category, file) in enumerate((("a", "one.json"), ("b", "one.json"), ("a", "two.json"))):
+        case = {"id": f"c{number}", "category": category, "images": [], "prompt": "?", "scorer": "exact",
+                "expected": {"text": "x"}}  # fmt: skip
+        assert client.post("/api/cases/save", {"case": case, "file": file}).status_code == 200
+    (row,) = (row for row in client.get("/new.json").json()["tracks"] if row["name"] == "custom")
+    assert row["prepared"] == 3
+
+
+def test_d51_looking_again_and_again_opens_no_file_for_good(client: Client, script: Callable[..., str]) -> None:
+    order = {"models": [script()], "tracks": ["calibration"], "limit": 2, "parity": "off"}
+    job = client.post("/api/start", order).json()["job"]
+    client.finished(job)
+
+    def look() -> int:
+        for path in ("/runs.json", "/live.json", "/new.json", f"/api/jobs/{job}/log", f"/api/jobs/{job}/log?from=0"):
+            assert client.get(path).status_code == 200
+        return psutil.Process().num_fds()
+
+    first = look()
+    assert [look() for _ in range(20)][-1] <= first + 5  # a few for connections that are not closed yet
+
+
+def test_d52_a_sample_that_an_arm_cannot_be_asked_does_not_keep_it_from_being_done(place: Place) -> None:
+    lines = records()
+    run = write_run(place.reports / "r", {"a": lines[:-2]})
+    with run.journal_path("a").open("ab") as journal:
+        for line in lines[-2:]:
+            journal.write(to_line(Skip(sample_id=line.sample_id, track=line.track, reason="no")).encode() + b"\n")
+    (arm,) = Watch(run.path).look()
+    assert (arm.state, arm.answered, arm.skipped, arm.selected) == ("done", len(lines) - 2, 2, len(lines))
+
+
+def test_d52_a_run_of_speed_alone_shows_no_score(place: Place) -> None:
+    run = write_run(place.reports / "r", {})
+    build(run)
+    (row,) = RunIndex(place).rows()
+    assert (row.scores, row.answered) == ((), 0)
 
 
 def test_d52_a_partial_run_is_told_as_one_though_it_has_a_report(client: Client, script: Callable[..., str]) -> None:

@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +40,22 @@ def test_after_every_page_and_with_twenty_readers_it_stays_below_80_mb(app_proce
     for path in ("/", "/live", "/runs", "/compare", "/cases", "/new.json", "/runs.json", "/cases.json", "/live.json"):
         assert requests.get(app.base + path, timeout=60).status_code == 200
     assert app.process.memory_info().rss < 80_000_000
+    for stream in streams:
+        stream.close()
+
+
+def test_idle_with_twenty_readers_it_takes_less_than_a_hundredth_of_a_core(
+    app_process: Callable[..., AppProcess],
+) -> None:
+    """A share of time at work in time gone by: a busy machine makes it smaller, not larger."""
+    app = app_process()
+    streams = [requests.get(f"{app.base}/api/live/events", stream=True, timeout=60) for _ in range(20)]
+    time.sleep(2)  # what the beginning takes is not idling
+    process = app.process
+    before, began = process.cpu_times(), time.monotonic()
+    time.sleep(8)
+    after, ended = process.cpu_times(), time.monotonic()
+    assert (after.user + after.system - before.user - before.system) / (ended - began) < 0.01
     for stream in streams:
         stream.close()
 

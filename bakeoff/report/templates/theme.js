@@ -17,6 +17,11 @@
   if (!CSS.supports("selector(details::details-content)") && window.matchMedia("(min-width: 861px)").matches) {
     document.querySelectorAll(".on-phone").forEach(function (fold) { fold.open = true; });
   }
+  /* In a frame of the web app, whose switch rules both; nothing but a name of ours is taken. */
+  window.addEventListener("message", function (event) {
+    var name = event.data && event.data.bakeoffTheme;
+    if (event.source === window.parent && names.indexOf(name) >= 0) { show(name); }
+  });
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
   });

@@ -21,7 +21,11 @@
     var hash = address(now.id);
     if (isQuiet || location.hash === hash) { return; }
     try { history[isNew ? "pushState" : "replaceState"](null, "", hash); } catch (e) { /* a frame without a history */ }
+    tellFrame("address", hash);
   }
+
+  /* The web app shows this page in a sandboxed frame, whose address nobody sees; it keeps the address in its own. */
+  function tellFrame(what, hash) { if (window.parent !== window) { window.parent.postMessage({ bakeoff: what, hash: hash }, "*"); } }
 
   /* what a row of the list says */
   function sign(arm, position) {
@@ -231,7 +235,8 @@
     var text = location.href.replace(/#.*$/, "") + address(now.id), said = "Link copied";
     keepAddress(true);
     function failed() { at("said").textContent = status.textContent = "The link stands in the address bar"; }
-    if (!navigator.clipboard) { failed(); return; }
+    tellFrame("copy", address(now.id));
+    if (!navigator.clipboard || window.parent !== window) { failed(); return; }
     navigator.clipboard.writeText(text).then(function () { at("said").textContent = status.textContent = said; }, failed);
   }
 

@@ -62,6 +62,7 @@ function caseNow() {
 function fill(item, file) {
   offered = item && file ? item : null;
   replaces = file ? item.id : null;
+  for (const row of document.querySelectorAll(".case-row")) row.setAttribute("aria-pressed", String(row.dataset.case === replaces));
   $("edit-head").textContent = file ? `Case ${item.id}` : "A new case";
   $("id").value = item.id ?? "";
   $("category").value = item.category ?? "own";
@@ -147,7 +148,7 @@ async function attempt(work) {
   }
 }
 
-const told = (found) => `${found.correct ? "✓ right" : "✕ wrong"}, score ${Math.round(found.score * 10000) / 10000}; read as ${found.answer === null ? "nothing" : `“${found.answer}”`} (${found.scorer})`;
+const told = (found) => `${found.correct ? "✓ right" : "✕ wrong"}, score ${Math.round(found.score * 10000) / 10000} of 1; read as ${found.answer === null ? "nothing" : `“${found.answer}”`} by the rule ${found.scorer}`;
 $("try").addEventListener("click", () => attempt(async () => {
   $("tried").textContent = told(await post("/api/cases/try", { case: caseNow(), output: $("output").value }));
 }));
@@ -188,7 +189,7 @@ $("scorer").addEventListener("change", () => showExpected(expectedNow()));
 async function load() {
   const found = await get("/cases.json");
   $("problems").replaceChildren(...found.problems.map((one) => h("p", { class: "notice bad" }, `${one.file}: ${one.problem}`)));
-  $("list").replaceChildren(...found.cases.map(({ file, case: item }) => h("button", { type: "button", class: "case-row", onclick: () => {
+  $("list").replaceChildren(...found.cases.map(({ file, case: item }) => h("button", { type: "button", class: "case-row", "data-case": String(item.id), "aria-pressed": String(item.id === replaces), onclick: () => {
     $("remove").textContent = "Delete this case";
     delete $("remove").dataset.sure;
     fill(item, file);

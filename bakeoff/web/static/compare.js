@@ -1,8 +1,9 @@
 /** Two runs side by side. */
 
 import { files, get, post } from "./api.js";
-import { $, frame, h, tell } from "./dom.js";
+import { $, h, tell } from "./dom.js";
 import { instant } from "./format.js";
+import { frame, wanted } from "./framed.js";
 
 const asked = new URLSearchParams(location.search);
 const rows = await get("/runs.json").catch((problem) => { tell($("problem"), problem.message); return []; });
@@ -23,8 +24,9 @@ async function go() {
   const margin = $("margin").value === "" ? {} : { margin: Number($("margin").value) };
   try {
     const done = await post("/api/compare", { runs: [a, b], ...margin });
-    history.replaceState(null, "", `/compare?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`);
-    $("report").replaceChildren(frame(`${await files()}/compare/${done.folder}/report.html`, `Comparison of ${a} and ${b}`));
+    const query = `?a=${encodeURIComponent(a)}&b=${encodeURIComponent(b)}`, first = location.search === query ? wanted() : "";
+    history.replaceState(null, "", `/compare${query}${first}`);
+    $("report").replaceChildren(frame(`${await files()}/compare/${done.folder}/report.html${first}`, `Comparison of ${a} and ${b}`));
     $("text").textContent = done.text;
     $("text-part").hidden = false;
     $("state").textContent = "Compared.";

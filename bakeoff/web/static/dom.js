@@ -28,8 +28,3 @@ export function tell(place, text, kind = "bad") {
   place.className = `notice ${kind}`;
   place.textContent = text || "";
 }
-
-/** A report in a frame of its own: it may run its scripts, and reach nothing else. */
-export function frame(path, title) {
-  return h("iframe", { class: "frame", sandbox: "allow-scripts", src: path, title, referrerpolicy: "no-referrer" });
-}

@@ -59,10 +59,19 @@ export function duration(seconds) {
   return hours ? `${hours}:${two(minute)}:${two(second)}` : `${minute}:${two(second)}`;
 }
 
+/** A duration where nothing beside it says what its numbers are. */
+export function time(seconds) {
+  const unit = seconds < 10 || seconds >= 86_400 ? "" : seconds < 3599.5 ? "min" : "h";
+  return unit ? `${duration(seconds)}${NARROW}${unit}` : duration(seconds);
+}
+
 export function memory(size) {
   if (size === null || size === undefined) return DASH;
   return size >= 999_500_000 ? `${fixed(size / 1e9, 1)}${NARROW}GB` : `${fixed(size / 1e6, 0)}${NARROW}MB`;
 }
+
+/** The size of a file or a folder, which is never told as nothing. */
+export const fileSize = (size) => (size < 500_000 ? `under 1${NARROW}MB` : memory(size));
 
 export function instant(moment) {
   const found = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(moment || "");

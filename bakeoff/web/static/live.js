@@ -1,8 +1,9 @@
 /** The run that is on, or the last one. */
 
 import { post, files } from "./api.js";
-import { $, frame, h, say, tell } from "./dom.js";
-import { count, counted, duration, instant, interval, memory, perMinute, score } from "./format.js";
+import { $, h, say, tell } from "./dom.js";
+import { count, counted, instant, interval, memory, perMinute, score, time } from "./format.js";
+import { frame } from "./framed.js";
 import { onLive } from "./shell.js";
 
 const STATES = { waiting: "waiting", going: "answering", done: "done", partial: "not finished" };
@@ -24,10 +25,12 @@ function state(now) {
   document.title = `${isOn ? live.phase : "ended"} · Live · vlm-bakeoff`;
   $("words").textContent = live.words;
   $("facts").replaceChildren(...[`run ${live.run}`, `began ${instant(live.began)}`].map((text) => h("span", {}, text)));
-  $("stop").hidden = live.phase !== "running";
-  $("stop-now").hidden = live.phase !== "stopping";
-  const left = live.arms.reduce((sum, arm) => sum + arm.selected - arm.answered, 0);
+  $("stop").hidden = live.phase !== "running" || !live.can_finish_sample;
+  $("stop-now").hidden = !isOn || ["now", "kill"].includes(live.how);
+  $("kill").hidden = live.phase !== "stopping" || live.how !== "now";
+  const left = live.arms.reduce((sum, arm) => sum + arm.selected - arm.answered - arm.skipped, 0);
   $("resume").hidden = isOn || live.kind === "try" || !left;
+  $("open").classList.toggle("primary", $("resume").hidden);
   $("stop-said").textContent = isOn ? kept() : "";
   tell($("verdict"), isOn ? "" : ended(left), live.ended_well ? "good" : isLost ? "bad" : "differs");
   $("words").hidden = !isOn;
@@ -35,6 +38,8 @@ function state(now) {
   $("open").href = `/runs/${encodeURIComponent(live.run)}`;
   $("arms").replaceChildren(...live.arms.map(armLine));
   if (!live.arms.length) $("arms").append(h("p", { class: "fine" }, isOn ? "No arm has begun." : "No arm began."));
+  $("pause").hidden = !isOn;
+  if (!isOn && isPaused) $("pause").click();
   $("steps").replaceChildren(...live.steps.map((step) => h("div", {}, h("p", { class: "fine" }, `${step.name}: ${step.state}${step.code === null ? "" : `, exit code ${step.code}`}`), h("pre", { tabindex: 0 }, step.typed))));
   $("whole").href = `/api/jobs/${encodeURIComponent(live.job)}/log`;
   sample();
@@ -45,12 +50,16 @@ function state(now) {
   }
 }
 
+/** What each way to stop keeps. */
 function kept() {
   const answered = live.arms.reduce((sum, arm) => sum + arm.answered, 0);
   const selected = live.arms.reduce((sum, arm) => sum + arm.selected, 0);
-  return live.phase === "stopping"
-    ? "What is recorded is kept. “Stop now” kills the run's processes; the report is then not written."
-    : `Stopping keeps what is recorded: ${counted(answered, selected)} now. Resume goes on from there.`;
+  const now = selected ? `${counted(answered, selected)} answers are recorded and kept.` : "No answer is recorded yet.";
+  if (live.how === "kill") return now;
+  if (live.how === "now") return `${now} “Kill the run” does not wait for the report.`;
+  if (live.how === "sample") return `${now} “Stop now” does not wait for the next.`;
+  if (!live.can_finish_sample) return now;
+  return `${now} “Stop after this sample” waits for one more, “Stop now” does not. Resume goes on from there.`;
 }
 
 function ended(left) {
@@ -67,16 +76,17 @@ function armLine(arm) {
   const facts = [
     `${counted(arm.answered, arm.selected)} answered`,
     arm.per_s ? `${perMinute(arm.per_s)} a minute` : null,
-    arm.eta_s ? `${duration(arm.eta_s)} left` : null,
+    arm.eta_s ? `${time(arm.eta_s)} left` : null,
     arm.errors ? h("span", { class: "bad" }, `${count(arm.errors)} without an answer`) : "no errors",
+    arm.skipped ? `${count(arm.skipped)} left out, as the arm cannot be asked them` : null,
     arm.truncated ? h("span", { class: "bad" }, `${count(arm.truncated)} cut off`) : "none cut off",
-    `${count(arm.unparsed)} unparsed`,
-    arm.peak_memory_bytes ? `${memory(arm.peak_memory_bytes)} at most` : null,
+    arm.unparsed ? `${count(arm.unparsed)} unparsed` : "none unparsed",
+    arm.peak_memory_bytes ? `peak memory ${memory(arm.peak_memory_bytes)}` : null,
     parity(arm, found),
   ];
   return h("div", { class: "live-arm" },
-    h("div", { class: "line" }, h("b", { class: "name" }, arm.name), h("span", { class: `chip ${kind}` }, word), h("span", { class: "fine" }, arm.backend)),
-    h("progress", { max: Math.max(arm.selected, 1), value: arm.answered + arm.errors, "aria-label": `${arm.name}: ${arm.answered} of ${arm.selected} answered` }),
+    h("div", { class: "line" }, h("b", { class: "name" }, arm.name), h("span", { class: `chip ${kind}` }, word), h("span", { class: "fine" }, `on ${arm.backend}`)),
+    h("progress", { max: Math.max(arm.selected, 1), value: arm.answered + arm.errors + arm.skipped, "aria-label": `${arm.name}: ${arm.answered} of ${arm.selected} answered` }),
     h("div", { class: "facts-row" }, facts.filter(Boolean).map((fact) => (typeof fact === "string" ? h("span", {}, fact) : fact))),
     h("ul", { class: "scores" }, arm.tracks.filter((track) => track.score.n).map((track) => scoreLine(track, arm.state === "done" ? "" : " so far"))),
     found.filter((finding) => finding.serious && finding.arms.at(-1) === arm.name).map((finding) => h("p", { class: "fine" }, `≠ ${finding.sentence}.`)));
@@ -88,12 +98,12 @@ function parity(arm, found) {
   return h("span", {}, serious ? `parity ≠ ${serious} ${serious === 1 ? "finding" : "findings"}` : "parity ✓ nothing found");
 }
 
+/** The plain mean of the answers; the track's own number, which may average over groups, is in the report. */
 function scoreLine(track, when) {
-  const so = track.score, of = `${track.title}${when}: `;
-  if (so.n < 30 || !so.ci95) {
-    return h("li", {}, of, h("b", {}, so.right === null ? `${score(so.mean, 100)}` : counted(so.right, so.n)), so.right === null ? ` (${count(so.n)} answers)` : "");
-  }
-  return h("li", {}, of, h("b", {}, score(so.mean, 100)), ` ${interval(so.ci95, 100)} (${count(so.n)})`);
+  const so = track.score;
+  if (so.right !== null && !so.ci95) return h("li", {}, `${track.title}${when}: `, h("b", {}, counted(so.right, so.n)), " right");
+  const what = so.ci95 ? `95% ${interval(so.ci95, so.n)}; ${count(so.n)} answers` : `${count(so.n)} answers`;
+  return h("li", {}, `${track.title}${when}, mean × 100: `, h("b", {}, score(so.mean, so.n)), ` (${what})`);
 }
 
 function sample() {
@@ -121,7 +131,7 @@ async function report() {
   $("report-part").hidden = !wanted;
   if (!wanted) { $("report").replaceChildren(); return; }
   const base = await files();
-  $("report").replaceChildren(frame(`${base}/runs/${encodeURIComponent(live.run)}/report.html`, `Report of run ${live.run}`));
+  $("report").replaceChildren(frame(`${base}/runs/${encodeURIComponent(live.run)}/report.html`, `Report of run ${live.run}`, `/runs/${encodeURIComponent(live.run)}`));
 }
 
 function log({ fresh, part }) {
@@ -148,8 +158,9 @@ async function act(path, body) {
   }
 }
 
-$("stop").addEventListener("click", () => { $("stop").hidden = true; act("/api/stop", { job: live.job }); });
-$("stop-now").addEventListener("click", () => act("/api/stop", { job: live.job, now: true }));
+for (const [id, how] of [["stop", "sample"], ["stop-now", "now"], ["kill", "kill"]]) {
+  $(id).addEventListener("click", () => { $(id).hidden = true; act("/api/stop", { job: live.job, how }); });
+}
 $("resume").addEventListener("click", () => { $("resume").hidden = true; act(`/api/runs/${encodeURIComponent(live.run)}/resume`, {}); });
 $("level").addEventListener("change", () => { $("log").dataset.level = $("level").value; });
 $("pause").addEventListener("click", () => {

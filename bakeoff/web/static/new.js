@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, duration, memory } from "./format.js";
+import { count, fileSize, time as inWords } from "./format.js";
 import { onLive } from "./shell.js";
 
 const NUMBERS = ["limit", "margin", "concurrency", "temperature", "top_k", "top_p", "min_p", "repetition_penalty",
@@ -19,9 +19,9 @@ let isBusy = false;
 function armRow(arm, isChecked) {
   const off = arm.reason !== null || arm.place === "missing";
   const id = `arm-${arm.name}`;
-  const size = arm.bytes === null ? PLACES[arm.place] : `${PLACES[arm.place]}, ${memory(arm.bytes)}`;
+  const size = arm.bytes === null ? PLACES[arm.place] : `${PLACES[arm.place]}, ${fileSize(arm.bytes)}`;
   return h("div", { class: off ? "choice off" : "choice" },
-    h("label", {}, h("input", { type: "checkbox", name: "arm", value: arm.name, id, checked: isChecked && !off, disabled: off, "aria-describedby": off ? `${id}-why` : null }),
+    h("label", {}, h("input", { type: "checkbox", name: "arm", value: arm.name, id, "data-place": arm.place, checked: isChecked && !off, disabled: off, "aria-describedby": off ? `${id}-why` : null }),
       h("span", {}, arm.name, h("small", {}, arm.location))),
     h("span", { class: "side" }, size),
     off ? h("p", { class: "fine why", id: `${id}-why` }, arm.reason ?? `there is no ${arm.location}`) : null);
@@ -92,7 +92,7 @@ async function check() {
   $("sum-prepare").hidden = true;
   if (!order.models.length || !order.tracks.length) {
     $("sum-words").textContent = order.models.length ? "Choose a track." : "Choose an arm.";
-    $("sum-time").textContent = $("command").textContent = "";
+    for (const place of ["sum-time", "sum-weights", "command"]) $(place).textContent = "";
     tell($("sum-problem"), "");
     $("start").disabled = true;
     return;
@@ -110,13 +110,16 @@ async function check() {
 const many = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
 
 /** A long command over several lines, which a shell reads as one. */
-const broken = (typed) => (typed.length > 60 ? typed.replaceAll(" -", " \\\n  -") : typed);
+const broken = (typed) => (typed.length > 36 ? typed.replaceAll(" -", " \\\n  -") : typed);
 
 function showOrder(order, found) {
   const time = found.estimate;
   $("sum-words").textContent =
     `${many(order.models.length, "arm")} × ${many(order.tracks.length, "track")} = ${many(time.answers, "answer")}` +
-    (time.seconds === null ? "." : `, about ${duration(time.seconds)}.`);
+    (time.seconds === null ? "." : `, about ${inWords(time.seconds)}.`);
+  const absent = [...document.querySelectorAll("input[name=arm][data-place=absent]:checked")].map((box) => box.value);
+  $("sum-weights").textContent = !absent.length ? ""
+    : `Not on this disk: ${absent.join(", ")}. The weights are fetched from the hub first; how large they are is not known here.`;
   $("sum-time").textContent = time.seconds === null
     ? `No past run on this machine tells how long ${time.unknown.join(", ")} ${time.unknown.length === 1 ? "takes" : "take"}.`
     : `Time from ${many(time.runs, "past run")} on this machine.`;
@@ -124,15 +127,34 @@ function showOrder(order, found) {
   tell($("sum-problem"), found.warnings.join("\n"), "differs");
   preparing = found.prepare;
   $("sum-prepare").hidden = !preparing;
-  if (preparing) {
-    const what = Object.entries(preparing.sizes).map(([track, n]) => `${count(n)} of ${track}`).join(", ");
-    const size = preparing.bytes === null
-      ? "How many bytes that is, the hub tells; the log says it before anything is fetched."
-      : `About ${memory(preparing.bytes)} of pictures, judged by those that are here.`;
-    $("sum-prepare").replaceChildren(h("p", { class: "notice differs" }, `Not prepared yet: ${what}. They are fetched from the hub first. ${size}`));
-  }
+  if (preparing) showPreparing(preparing);
   $("start").textContent = preparing ? "Prepare, then start" : "Check and start";
   $("start").disabled = isBusy;
+}
+
+const asked = new Map(); // by tracks: what the hub says of their files, asked for once
+
+/** What is fetched first, and how much that is, as far as anything tells. */
+async function showPreparing(wanted) {
+  const tracks = Object.keys(wanted.sizes);
+  const put = (told) => $("sum-prepare").replaceChildren(h("div", { class: "notice differs" },
+    h("p", {}, "Not all of it is prepared. Fetched from the hub first:"),
+    h("ul", {}, tracks.map((track) => h("li", {}, [
+      `${track}, ${many(wanted.sizes[track], "sample")}${wanted.here[track] ? ` (${count(wanted.here[track])} are here)` : ""}: `,
+      wanted.picture_bytes[track] ? `about ${fileSize(wanted.picture_bytes[track])} of pictures, judged by those that are here; ` : "",
+      told(track)]))),
+    h("p", {}, "The log says how much it is before any picture is fetched.")));
+  put(() => "the hub is asked how large its files are…");
+  const key = tracks.join();
+  if (!asked.has(key)) {
+    asked.set(key, post("/api/sizes", { tracks }).catch((problem) => ({ known: {}, problems: Object.fromEntries(tracks.map((track) => [track, problem.message])) })));
+  }
+  const { known, problems } = await asked.get(key);
+  if (tracks.some((track) => !(track in known))) asked.delete(key); // asked again at the next look
+  if (preparing !== wanted) return;
+  put((track) => (track in known
+    ? `its files on the hub are ${fileSize(known[track])}. At most that is fetched; for a draw, the parts that hold it.`
+    : `how large its files on the hub are is not known: ${(problems[track] ?? "no answer").split("\n")[0]}`));
 }
 
 let waiting = 0;
@@ -146,7 +168,7 @@ async function checkTyped() {
   if ($("typed-name").value.trim() !== name) return;
   $("typed-said").className = arm && !arm.reason && arm.place !== "missing" ? "fine" : "fine bad";
   $("typed-said").textContent = !arm ? problem : arm.reason ?? (arm.place === "missing" ? `there is no ${arm.location}`
-    : `${arm.family}; ${arm.bytes === null ? PLACES[arm.place] || "a server" : memory(arm.bytes)}`);
+    : `${arm.family}; ${arm.bytes === null ? PLACES[arm.place] || "a server" : fileSize(arm.bytes)}`);
   $("typed-add").disabled = !arm || arm.reason !== null || arm.place === "missing";
   return arm;
 }
@@ -174,7 +196,7 @@ async function begin(event) {
     location.assign("/live");
   } catch (problem) {
     tell($("sum-problem"), problem.message);
-    $("start").disabled = false;
+    $("start").disabled = isBusy;
   }
 }
 
@@ -197,10 +219,9 @@ $("copy").addEventListener("click", async () => {
 });
 onLive({ state(live) {
   isBusy = Boolean(live && ["running", "stopping"].includes(live.phase));
-  if (isBusy) {
-    $("start").disabled = true;
-    $("sum-time").replaceChildren("A run is going on; another can be started when it has ended. ", h("a", { href: "/live" }, "Watch it"));
-  } else if (offer) soon();
+  $("sum-busy").hidden = !isBusy;
+  if (isBusy) $("start").disabled = true;
+  else if (offer) soon();
 } });
 
 try {

@@ -19,5 +19,5 @@ export function scoreLine(found) {
   let text = "no score";
   if (found.n && found.n < 100 && found.right !== null) text = counted(found.right, found.n);
   else if (found.value !== null) text = found.ci95 ? `${score(found.value, found.n)} (${interval(found.ci95, found.n)})` : `${score(found.value, found.n)} (${count(found.n)} answers)`;
-  return h("li", {}, `${found.arm}, ${found.track}: `, h("b", {}, text), found.errors ? h("span", { class: "bad" }, ` ${count(found.errors)} errors`) : null);
+  return h("li", {}, `${found.arm}, ${found.track}: `, h("b", {}, text), found.errors ? h("span", { class: "bad" }, ` ${count(found.errors)} ${found.errors === 1 ? "error" : "errors"}`) : null);
 }

@@ -1,13 +1,16 @@
 /** One run: its report and viewer, and what can be done with it. */
 
 import { files, get, post } from "./api.js";
-import { $, frame, h, tell } from "./dom.js";
+import { $, h, tell } from "./dom.js";
 import { counted, instant } from "./format.js";
+import { frame, wanted } from "./framed.js";
 import { badgeChip, statusChip } from "./rows.js";
 
 const name = $("run").dataset.run;
 const base = `/api/runs/${encodeURIComponent(name)}`;
 const FORMS = [["csv", "CSV"], ["parquet", "Parquet"], ["inspect", "Inspect log"], ["hf", "Hugging Face"], ["markdown", "Markdown"]];
+
+const WITHOUT_REPORT = { running: "The report is written when the run ends.", unreadable: "Without its manifest the run has no report." };
 
 function showStatus(row) {
   const parts = [statusChip(row), badgeChip(row), h("span", { class: "fine" }, instant(row.created)),
@@ -37,13 +40,13 @@ function panel(...children) { $("panel").replaceChildren(...children); }
 async function load() {
   const row = await get(`/runs/${encodeURIComponent(name)}.json`);
   showStatus(row);
-  const isIdle = row.status !== "running";
+  const isIdle = row.status !== "running", isRead = row.status !== "unreadable", isOurs = isIdle && isRead;
   $("actions").replaceChildren(...[
     row.status === "partial" || (row.scores.some((found) => found.errors) && isIdle) ? button("Resume", (self) => act(self, async () => { await post(`${base}/resume`, {}); location.assign("/live"); }), "primary") : null,
-    h("a", { class: "button", href: `/compare?a=${encodeURIComponent(name)}` }, "Compare"),
-    isIdle ? button("Rescore", rescore) : null,
-    isIdle ? button("Rebuild report", (self) => act(self, async () => { await post(`${base}/report`, {}); await load(); return "The report is built again."; })) : null,
-    button("Export", exports_),
+    isRead ? h("a", { class: "button", href: `/compare?a=${encodeURIComponent(name)}` }, "Compare") : null,
+    isOurs ? button("Rescore", rescore) : null,
+    isOurs ? button("Rebuild report", (self) => act(self, async () => { await post(`${base}/report`, {}); await load(); return "The report is built again."; })) : null,
+    isRead ? button("Export", exports_) : null,
     isIdle ? button("Delete", remove, "danger") : null,
   ].filter(Boolean));
   await show(row);
@@ -83,17 +86,18 @@ function remove() {
 async function show(row) {
   if (!row.has_report) {
     $("tabs").replaceChildren();
-    $("report").replaceChildren(h("p", { class: "sentence" }, row.status === "running" ? "The report is written when the run ends." : "There is no report yet; Rebuild report makes one."));
+    $("report").replaceChildren(h("p", { class: "sentence" }, WITHOUT_REPORT[row.status] ?? "There is no report yet; “Rebuild report” makes one."));
     return;
   }
   const root = `${await files()}/runs/${encodeURIComponent(name)}`;
-  const places = [["Report", "report.html"], ["Samples", row.viewer || "report.html#samples"]];
+  const first = wanted();
+  const places = [["Report", "report.html"], ["Samples", `report.html${first || "#samples"}`]];
   const tabs = places.map(([title, path]) => h("button", { type: "button", class: "button", "aria-pressed": "false", onclick: (event) => {
     tabs.forEach((tab) => tab.setAttribute("aria-pressed", String(tab === event.currentTarget)));
     $("report").replaceChildren(frame(`${root}/${path}`, `${title} of run ${name}`));
   } }, title));
   $("tabs").replaceChildren(...tabs);
-  tabs[0].click();
+  tabs[first ? 1 : 0].click();
 }
 
 load().catch((problem) => tell($("said-here"), problem.message));

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { $, h } from "./dom.js";
-import { count, counted, instant, memory } from "./format.js";
+import { count, counted, fileSize, instant } from "./format.js";
 import { badgeChip, scoreLine, statusChip } from "./rows.js";
 import { onLive } from "./shell.js";
 
@@ -13,15 +13,16 @@ const picked = new Set();
 function line(row) {
   const scores = row.scores.slice(0, MOST_SCORES).map(scoreLine);
   const more = row.scores.length - MOST_SCORES;
+  const none = row.status === "unreadable" ? "not known" : "none";
   return h("tr", { "data-run": row.run },
     h("td", { class: "pick" }, h("label", {}, h("span", { class: "unseen" }, `Choose ${row.run} for comparing`), h("input", { type: "checkbox", value: row.run, checked: picked.has(row.run), onchange: pick }))),
     h("th", { scope: "row" }, h("a", { href: `/runs/${encodeURIComponent(row.run)}` }, instant(row.created)), h("small", { class: "headline" }, h("br"), row.run)),
-    h("td", {}, h("span", { class: "label" }, "arms"), row.arms.join(", ") || "none"),
-    h("td", {}, h("span", { class: "label" }, "tracks"), row.tracks.join(", ") || "none"),
-    h("td", {}, statusChip(row), row.status !== "complete" && row.selected ? h("p", { class: "headline" }, counted(row.answered, row.selected)) : null, row.gates.length ? h("p", { class: "headline" }, row.gates.join("; ")) : null),
-    h("td", { class: "wide" }, h("ul", { class: "scores" }, scores), more > 0 ? h("p", { class: "headline" }, `and ${count(more)} more`) : null, row.problem ? h("p", { class: "fine bad" }, row.problem) : null),
+    h("td", { class: "arms" }, h("span", { class: "label" }, "arms"), row.arms.join(", ") || none),
+    h("td", {}, h("span", { class: "label" }, "tracks"), row.tracks.join(", ") || none),
+    h("td", {}, statusChip(row), row.status !== "complete" && row.selected ? h("p", { class: "headline" }, counted(row.answered, row.selected)) : null, row.status === "failed gate" ? h("p", { class: "headline" }, row.gates.join("; ")) : null),
     h("td", {}, badgeChip(row)),
-    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), row.bytes < 500_000 ? "under 1\u202fMB" : memory(row.bytes)));
+    h("td", { class: "wide" }, h("ul", { class: "scores" }, scores), more > 0 ? h("p", { class: "headline" }, `and ${count(more)} more`) : null, row.problem ? h("p", { class: "fine bad" }, row.problem) : null),
+    h("td", { class: "number nowrap" }, h("span", { class: "label" }, "size"), fileSize(row.bytes)));
 }
 
 function show() {
@@ -36,7 +37,7 @@ function show() {
   });
   $("shown").textContent = words.length ? `${count(found.length)} of ${count(rows.length)} runs` : `${count(rows.length)} runs`;
   $("runs").replaceChildren(h("table", { class: "runs" }, h("caption", { class: "unseen" }, "Runs, the newest first"),
-    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "unseen" }, "Choose")), ["Started", "Arms", "Tracks", "Status", "Scores × 100, 95% interval", "Badge"].map((text) => h("th", { scope: "col" }, text)), h("th", { scope: "col", class: "number" }, "Size"))),
+    h("thead", {}, h("tr", {}, h("th", { scope: "col" }, h("span", { class: "unseen" }, "Choose")), ["Started", "Arms", "Tracks", "Status", "Badge", "Scores × 100, 95% interval"].map((text) => h("th", { scope: "col" }, text)), h("th", { scope: "col", class: "number" }, "Size"))),
     h("tbody", {}, found.map(line))));
 }
 

@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { $ } from "./dom.js";
-import { duration, memory } from "./format.js";
+import { memory, time } from "./format.js";
 import { follow } from "./stream.js";
 
 const names = ["auto", "light", "dark"];
@@ -21,8 +21,9 @@ $("theme").addEventListener("click", () => {
   kept.write(theme);
 });
 
+const POWER = { mains: "on mains power", battery: "on battery power" };
 get("/api/machine").then(({ memory: total, power }) => {
-  $("rail-machine").textContent = [memory(total), power].filter(Boolean).join(", ");
+  $("rail-machine").textContent = [`This machine: ${memory(total)} of memory`, POWER[power]].filter(Boolean).join(", ");
 }, () => {});
 
 /** Pages that show more of the live state add themselves here. */
@@ -33,7 +34,8 @@ listeners.push({
   state(live) {
     const isOn = live && ["running", "stopping"].includes(live.phase);
     const left = isOn ? live.arms.reduce((sum, arm) => sum + (arm.eta_s || 0), 0) : 0;
-    $("rail-live").textContent = isOn ? (left ? duration(left) : live.phase) : "";
+    const isOpen = isOn && live.arms.some((arm) => arm.eta_s === null && arm.state === "waiting"); // its pace is not known yet
+    $("rail-live").textContent = isOn ? (left ? `${isOpen ? "over " : ""}${time(left)} left` : live.phase) : "";
   },
 });
 // After the page's own script has run, so that none misses the first state.
