@@ -11,7 +11,9 @@ from bakeoff.models import ALIASES, FORMS, resolve
 
 def model_table() -> Table:
     """Return the table, without loading a runtime."""
-    table = Table("name", "backend", "from", "here", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for heading in ("name", "backend", "from", "here"):
+        table.add_column(heading, overflow="fold")  # a name that ends in dots cannot be typed
     for name in ALIASES:
         spec = resolve(name)
         table.add_row(name, spec.backend, _short(spec.location), _here(spec.backend))
