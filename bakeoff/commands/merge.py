@@ -18,6 +18,7 @@ import msgspec
 from bakeoff.commands.carrying import carry
 from bakeoff.commands.parts import Part, agreed_fingerprints, read_part
 from bakeoff.errors import UsageProblem
+from bakeoff.files import disk_trouble_told, write_atomically
 from bakeoff.hashing import hash_json
 from bakeoff.records import Header, Record, to_line
 from bakeoff.report import build, terminal_table
@@ -28,6 +29,7 @@ from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import asked_gates, read_rules
 
 _MOST_NAMED = 5
+_ELSEWHERE = "Make room, or name another place with -o DIR"
 
 
 class Merged(NamedTuple):
@@ -80,13 +82,14 @@ def _filling(out: Path) -> Iterator[RunDirectory]:
     try:
         temporary.mkdir(parents=True)
     except OSError as error:
-        raise UsageProblem(f"cannot write to {out.parent}: {error}.\nName another place with -o DIR") from error
+        raise UsageProblem(f"cannot write to {out.parent}: {error}.\n{_ELSEWHERE}") from error
     try:
-        yield RunDirectory(temporary)
+        with disk_trouble_told(_ELSEWHERE):
+            yield RunDirectory(temporary)
         try:
             temporary.rename(out)
         except OSError as error:
-            raise UsageProblem(f"cannot make {out}: {error}.\nName another place with -o DIR") from error
+            raise UsageProblem(f"cannot make {out}: {error}.\n{_ELSEWHERE}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -193,10 +196,9 @@ def _write(
     for arm, own in lines.items():
         base = {field: value for field, value in fingerprints[arm].items() if not field.startswith("tracks.")}
         path = run.journal_path(arm)
-        path.parent.mkdir(parents=True, exist_ok=True)
         sessions = [mark for part in parts if arm in part.journals for mark in part.journals[arm].sessions]
         whole = [Header(run=name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
-        path.write_text("".join(to_line(line) + "\n" for line in whole), encoding="ascii")
+        write_atomically(path, "".join(to_line(line) + "\n" for line in whole))
 
 
 def _hold_gates(run: RunDirectory, parts: Sequence[Part]) -> None:

@@ -127,7 +127,7 @@ def holds(trial: Trial, samples: int) -> bool:
     merged = trial.merge(parts)
     print(f"lost on the way: {', '.join(lost) or 'no host'}")
     alike = [is_same(single, other) for other in (fleet, merged)]
-    return all(alike) and len(lost) == 2 and len(records(single)) == samples  # noqa: PLR2004 - one killed, one cut off
+    return all(alike) and len(lost) == 2 and len(records(single)) == samples
 
 
 def is_same(single: Path, other: Path) -> bool:
