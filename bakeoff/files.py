@@ -9,10 +9,9 @@ from pathlib import Path
 
 from bakeoff.errors import UsageProblem
 
-_OF_THE_DISK = {
-    *(errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EIO, errno.EACCES, errno.EPERM),
-}
-"""Full, over a quota, too large, read-only, broken, not allowed: for people to mend, and no fault of the program."""
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS}
+_REFUSED = {errno.EIO, errno.EACCES, errno.EPERM}
+"""Full, over a quota, too large, read-only; broken, not allowed: for people to mend, and no fault of the program."""
 
 
 def write_atomically(path: Path, content: str | bytes, *, lasting: bool = True) -> None:
@@ -66,10 +65,11 @@ def disk_trouble_told(advice: str) -> Iterator[None]:
 
 
 def disk_trouble(error: OSError) -> str | None:
-    """Return what the disk did not take and why; None when the error is of another kind."""
+    """Return what the disk did not take or give and why; None when the error is of another kind."""
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):  # of a tree that was copied
         _, place, why = error.args[0][0]
         return f"cannot write {place}: {why}"
-    if error.errno not in _OF_THE_DISK:
+    if error.errno not in _FULL | _REFUSED:
         return None
-    return f"cannot write {error.filename or 'a file'}: {error.strerror}"
+    what = "write" if error.errno in _FULL else "use"
+    return f"cannot {what} {error.filename or 'a file'}: {error.strerror}"

@@ -66,12 +66,15 @@ class _Mark(msgspec.Struct, frozen=True, kw_only=True):
 class Journal:
     """A journal open for appending by its single writer. Use as a context manager or call `close`.
 
+    `advice` is what to type when the disk is full; without it, how to go on with the run.
+
     Raises:
         UsageProblem: when the file exists with another header.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
+    def __init__(self, path: Path, header: Header, advice: str | None = None) -> None:
         self.path = path
+        self._advice = advice or f"Make room, then go on with --resume={path.absolute().parent.parent}"
         self._sync_lock = threading.Lock()
         self._dirty = False
         self._closed = threading.Event()
@@ -148,8 +151,7 @@ class Journal:
             raise
 
     def _problem(self, error: OSError) -> UsageProblem:
-        run = self.path.absolute().parent.parent
-        return UsageProblem(f"cannot write to {self.path}: {error}.\nMake room, then go on with --resume={run}")
+        return UsageProblem(f"cannot write to {self.path}: {error}.\n{self._advice}")
 
     def _sync_forever(self) -> None:
         while not self._closed.wait(SYNC_EVERY_S):

@@ -53,7 +53,7 @@ class Supervisor:
         return code
 
     def _run(self, number: int, step: Step, log: int) -> int:
-        os.write(log, f"$ {step.typed}\n".encode())
+        _note(log, f"$ {step.typed}")
         child = subprocess.Popen(
             step.argv,
             cwd=self._plan.cwd,
@@ -82,7 +82,7 @@ class Supervisor:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # what the leader left behind, if anything
             os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
-        os.write(log, f"{step.name} ended with exit code {code}\n".encode())
+        _note(log, f"{step.name} ended with exit code {code}")
         self._steps[number] = StepState(name=step.name, began=self._steps[number].began, ended=utc_now(), code=code)
         return code
 
@@ -95,7 +95,8 @@ class Supervisor:
             steps=tuple(self._steps),
             stopped_at=self._stopped_at,
         )
-        write_state(self._folder, state)
+        with contextlib.suppress(OSError):  # on a full disk: who watches then sees less, and the step is still watched
+            write_state(self._folder, state)
 
     def _on_stop(self, signum: int, frame: FrameType | None) -> None:
         del signum, frame
@@ -105,6 +106,12 @@ class Supervisor:
     def _on_kill(self, signum: int, frame: FrameType | None) -> None:
         self._on_stop(signum, frame)
         self._kill = True
+
+
+def _note(log: int, line: str) -> None:
+    """Write a line of ours into the log, if the disk takes it."""
+    with contextlib.suppress(OSError):
+        os.write(log, f"{line}\n".encode())
 
 
 def _is_over(process: psutil.Process) -> bool:
