@@ -68,7 +68,7 @@ def disk_trouble(error: OSError) -> str | None:
     """Return what the disk did not take or give and why; None when the error is of another kind."""
     if isinstance(error, shutil.Error) and error.args and isinstance(error.args[0], list):  # of a tree that was copied
         _, place, why = error.args[0][0]
-        return f"cannot write {place}: {why}"
+        return f"cannot write {place}: {str(why).partition(': ')[0]}"  # behind the colon are both names again
     if error.errno not in _FULL | _REFUSED:
         return None
     what = "write" if error.errno in _FULL else "use"
