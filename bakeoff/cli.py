@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from bakeoff import __version__
-from bakeoff.errors import BakeoffError
+from bakeoff.errors import BakeoffError, DataMissing
 from bakeoff.files import disk_trouble_told
 
 app = typer.Typer(
@@ -62,7 +62,6 @@ def tracks() -> None:
 
     Example: bakeoff tracks
     """
-    from bakeoff.errors import DataMissing  # noqa: PLC0415
     from bakeoff.tracks import TRACKS, samples_of  # noqa: PLC0415
 
     table = Table("track", "version", "protocols", "prepared", "dataset", box=None, pad_edge=False)
@@ -251,9 +250,8 @@ def doctor(
     from bakeoff.commands.doctor import Doctor  # noqa: PLC0415 - takes a while to load
     from bakeoff.models import split_names  # noqa: PLC0415
 
-    names = [name for entry in model or [] for name in split_names(entry)]
     examination = Doctor(typer.echo, llama_server=llama_server, budget=budget, limit=limit)
-    if not examination.examine(names) and strict:
+    if not examination.examine([name for entry in model or [] for name in split_names(entry)]) and strict:
         raise typer.Exit(1)
 
 

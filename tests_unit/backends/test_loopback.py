@@ -5,6 +5,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
 
 import pytest
 
@@ -91,7 +92,7 @@ def test_certificates_that_the_environment_names_are_still_used(monkeypatch: pyt
 
 def test_a_connection_is_asked_in_the_middle_of_a_wait_whether_it_is_still_there() -> None:
     with serve() as double, session_for(double.url).get(f"{double.url}/models", stream=True, timeout=60) as answer:
-        own = answer.raw.connection.sock
+        own: socket.socket = cast("Any", answer.raw)._connection.sock
         assert own.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
         assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT) == 4
         assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 10

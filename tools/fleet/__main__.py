@@ -36,7 +36,8 @@ class Trial:
         for track in ("calibration", "custom"):
             (self._bench / f"test_{track}.py").write_text(_BENCH.format(track), "utf-8")
         (self._bench / "pytest.ini").write_text("[pytest]\n", "utf-8")
-        write_cases(folder / "data", max(0, samples - CALIBRATION))
+        self._calibration = min(CALIBRATION, samples // 2)
+        write_cases(folder / "data", samples - self._calibration)
 
     def start(self, run: Path, *arguments: str) -> "subprocess.Popen[bytes]":
         """Begin a run; what it prints goes into a file beside its folder."""
@@ -44,7 +45,7 @@ class Trial:
         command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--model", MODEL]
         with run.with_suffix(".txt").open("wb") as log:
             return subprocess.Popen(
-                [*command, f"--run-dir={run}", *arguments, *modules],
+                [*command, f"--run-dir={run}", "--limit", f"calibration:{self._calibration}", *arguments, *modules],
                 cwd=self._bench,
                 stdout=log,
                 stderr=log,
