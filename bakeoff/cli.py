@@ -9,6 +9,7 @@ import typer
 
 from bakeoff import __version__
 from bakeoff.errors import BakeoffError
+from bakeoff.files import disk_trouble_told
 
 app = typer.Typer(
     name="bakeoff",
@@ -284,9 +285,10 @@ def version() -> None:
 
 
 def main() -> None:
-    """Run the command line; an error of ours ends with its message and exit code 4, never a traceback."""
+    """Run the command line; an error of ours, or of the disk, ends with its message and exit code 4, no traceback."""
     try:
-        app()
+        with disk_trouble_told("Make room, or give yourself the right to write there; then type the same again"):
+            app()
     except BakeoffError as error:
         typer.echo(f"bakeoff: {error}", err=True)
         sys.exit(4)

@@ -66,22 +66,24 @@ class _Mark(msgspec.Struct, frozen=True, kw_only=True):
 class Journal:
     """A journal open for appending by its single writer. Use as a context manager or call `close`.
 
+    `advice` is what to type when the disk is full; without it, how to go on with the run.
+
     Raises:
         UsageProblem: when the file exists with another header.
     """
 
-    def __init__(self, path: Path, header: Header) -> None:
+    def __init__(self, path: Path, header: Header, advice: str | None = None) -> None:
         self.path = path
+        self._advice = advice or f"Make room, then go on with --resume={path.absolute().parent.parent}"
         self._sync_lock = threading.Lock()
         self._dirty = False
         self._closed = threading.Event()
+        self._trouble: OSError | None = None
         self._size = _cut_torn_line(path) if path.exists() else 0
         is_new = self._size == 0
         self._file = path.open("ab", buffering=0)
         if is_new:
-            self.append(to_line(header))
-            self.sync()
-            _sync_folder(path.parent)
+            self._begin(header)
         else:
             stored = read_header(path)
             if stored != header:
@@ -92,6 +94,8 @@ class Journal:
 
     def append(self, line: str) -> None:
         """Hand one line to the operating system; when this returns, a kill of this process cannot lose it."""
+        if self._trouble is not None:
+            raise self._problem(self._trouble)
         rest = memoryview(line.encode("ascii") + b"\n")
         whole = self._size + len(rest)
         try:
@@ -99,7 +103,7 @@ class Journal:
                 rest = rest[self._file.write(rest) :]
         except OSError as error:
             os.ftruncate(self._file.fileno(), self._size)  # half a line would spoil the next one
-            raise UsageProblem(f"cannot write to {self.path}: {error}.\nMake room, then go on with --resume") from error
+            raise self._problem(error) from error
         self._size = whole
         self._dirty = True
 
@@ -111,12 +115,23 @@ class Journal:
                 os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """Force everything to the disk and close the file. Closing twice is fine."""
-        if not self._closed.is_set():
-            self._closed.set()
-            self._syncer.join()
+        """Force everything to the disk and close the file. Closing twice is fine.
+
+        Raises:
+            UsageProblem: when the disk does not take what was written; the file is closed all the same.
+        """
+        if self._closed.is_set():
+            return
+        self._closed.set()
+        self._syncer.join()
+        try:
             self.sync()
+        except OSError as error:
+            raise self._problem(error) from error
+        finally:
             self._file.close()
+        if self._trouble is not None:
+            raise self._problem(self._trouble)
 
     def __enter__(self) -> Self:
         return self
@@ -124,9 +139,27 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _begin(self, header: Header) -> None:
+        """Write the header; a journal without one would be in the way of every reader."""
+        try:
+            self.append(to_line(header))
+            self.sync()
+            _sync_folder(self.path.parent)
+        except BaseException:
+            self._file.close()
+            self.path.unlink(missing_ok=True)
+            raise
+
+    def _problem(self, error: OSError) -> UsageProblem:
+        return UsageProblem(f"cannot write to {self.path}: {error}.\n{self._advice}")
+
     def _sync_forever(self) -> None:
         while not self._closed.wait(SYNC_EVERY_S):
-            self.sync()
+            try:
+                self.sync()
+            except OSError as error:  # told by the next record: what was written so far may not be on the disk
+                self._trouble = error
+                return
 
 
 def read_header(path: Path) -> Header:

@@ -185,11 +185,11 @@ class RunDirectory:
         (self.path / "logs").mkdir(parents=True, exist_ok=True)
         return self.path / "logs" / f"{arm}.log"
 
-    def open_journal(self, arm: str, fingerprint: dict[str, Any]) -> Journal:
-        """Open the journal of `arm` for appending; it begins with the hash of `fingerprint`."""
+    def open_journal(self, arm: str, fingerprint: dict[str, Any], advice: str | None = None) -> Journal:
+        """Open the journal of `arm` for appending; it begins with the hash of `fingerprint`. `advice` as `Journal`."""
         path = self.journal_path(arm)
         path.parent.mkdir(parents=True, exist_ok=True)
-        return Journal(path, Header(run=self.name, arm=arm, fingerprint=hash_json(fingerprint)))
+        return Journal(path, Header(run=self.name, arm=arm, fingerprint=hash_json(fingerprint)), advice)
 
     def journals(self) -> dict[str, JournalContent]:
         """Read the journals that exist, by arm, in the manifest's order."""

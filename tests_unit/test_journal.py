@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from bakeoff.errors import UsageProblem
 from bakeoff.journal import Journal, read_journal, read_progress
 from bakeoff.records import Header, Record, to_line
 from bakeoff.skips import Skip
+from tests_unit.doubles.full_disk import no_file_above
 
 HEADER = Header(run="r", arm="a", fingerprint="f")
 
@@ -180,3 +182,33 @@ def test_a_skipped_sample_is_done_with_and_has_no_record(tmp_path: Path) -> None
     assert (set(content.records), set(content.skipped)) == ({"y"}, {"x"})
     assert progress.answered == {"x", "y"}
     assert not progress.errored
+
+
+def test_a_disk_that_fails_behind_the_scenes_is_told_by_the_next_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "a.jsonl"
+    journal = Journal(path, HEADER)
+    failed = threading.Event()
+
+    def fail(_: int) -> None:
+        failed.set()
+        raise OSError(5, "Input/output error")
+
+    monkeypatch.setattr("bakeoff.journal.os.fsync", fail)
+    journal.append(to_line(record("x")))
+    assert failed.wait(60)
+    journal._syncer.join(60)
+    with pytest.raises(UsageProblem, match="Input/output error"):
+        journal.append(to_line(record("y")))
+    with pytest.raises(UsageProblem, match=r"Input/output error.*\n.*--resume="):
+        journal.close()
+    assert journal._file.closed
+
+
+def test_a_journal_whose_header_does_not_fit_leaves_no_file(tmp_path: Path) -> None:
+    path = tmp_path / "records" / "a.jsonl"
+    path.parent.mkdir()
+    with no_file_above(20), pytest.raises(UsageProblem, match="File too large"):
+        Journal(path, HEADER)
+    assert not path.exists()

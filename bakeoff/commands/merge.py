@@ -16,18 +16,20 @@ from typing import Any, NamedTuple
 import msgspec
 
 from bakeoff.commands.carrying import carry
-from bakeoff.commands.parts import Part, agreed_fingerprints, read_part
+from bakeoff.commands.parts import Part, agreed_fingerprints, read_part, refuse_what_is_no_part
 from bakeoff.errors import UsageProblem
+from bakeoff.files import disk_trouble, write_atomically
 from bakeoff.hashing import hash_json
 from bakeoff.records import Header, Record, to_line
 from bakeoff.report import build, terminal_table
 from bakeoff.report.merging import shared_environment
-from bakeoff.runs import ArmManifest, PartManifest, RunDirectory, Selection, is_complete
+from bakeoff.runs import ArmManifest, Manifest, PartManifest, RunDirectory, Selection, is_complete
 from bakeoff.skips import Skip
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import asked_gates, read_rules
 
 _MOST_NAMED = 5
+_ELSEWHERE = "Make room, or name another place with -o DIR"
 
 
 class Merged(NamedTuple):
@@ -41,7 +43,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
     """Write the merged run to `out` and build its report.
 
     Raises:
-        UsageProblem: when a directory is no run or is named twice, or `out` is there already.
+        UsageProblem: when a directory is no run or is named twice, runs were not split, or `out` is there already.
         RunMismatch: when two parts were made from other inputs; the message names the field.
     """
     paths = [directory.resolve() for directory in directories]
@@ -52,6 +54,7 @@ def merge(directories: Sequence[Path], out: Path) -> Merged:
         raise UsageProblem(f"{out} is there already; name a new folder with -o DIR")
     parts = [read_part(path) for path in paths]
     fingerprints = agreed_fingerprints(parts)
+    refuse_what_is_no_part(parts)
     selection = _selection(parts)
     records, doubles = _records(parts)
     skips = _skips(parts, records)
@@ -80,13 +83,19 @@ def _filling(out: Path) -> Iterator[RunDirectory]:
     try:
         temporary.mkdir(parents=True)
     except OSError as error:
-        raise UsageProblem(f"cannot write to {out.parent}: {error}.\nName another place with -o DIR") from error
+        raise UsageProblem(f"cannot write to {out.parent}: {error}.\n{_ELSEWHERE}") from error
     try:
-        yield RunDirectory(temporary)
+        try:
+            yield RunDirectory(temporary)
+        except OSError as error:
+            trouble = disk_trouble(error)
+            if trouble is None:
+                raise
+            raise UsageProblem(f"{trouble.replace(str(temporary), str(out))}.\n{_ELSEWHERE}") from error
         try:
             temporary.rename(out)
         except OSError as error:
-            raise UsageProblem(f"cannot make {out}: {error}.\nName another place with -o DIR") from error
+            raise UsageProblem(f"cannot make {out}: {error}.\n{_ELSEWHERE}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -132,7 +141,7 @@ def _skips(parts: Sequence[Part], records: Mapping[str, Mapping[str, Record]]) -
 
 
 def _missing_parts(parts: Sequence[Part]) -> list[str]:
-    shards = [part.manifest.shard for part in parts if part.manifest.shard is not None]
+    shards = [shard for part in parts for shard in part.shards]
     if not shards:
         return []
     count, counted = shards[0].count, Counter(shard.index for shard in shards)
@@ -183,20 +192,23 @@ def _write(
         arms=arms,
         tracks={track: found for manifest in reversed(manifests) for track, found in manifest.tracks.items()},
         shard=None,
-        parts=tuple(
-            PartManifest(run=m.run, created=m.created, argv=m.argv, environment=m.environment, shard=m.shard)
-            for m in manifests
-        ),
+        parts=tuple(part for manifest in manifests for part in _parts_of(manifest)),
     )
     run.write_manifest(merged)
     run.write_selection(selection)
     for arm, own in lines.items():
         base = {field: value for field, value in fingerprints[arm].items() if not field.startswith("tracks.")}
         path = run.journal_path(arm)
-        path.parent.mkdir(parents=True, exist_ok=True)
         sessions = [mark for part in parts if arm in part.journals for mark in part.journals[arm].sessions]
         whole = [Header(run=name, arm=arm, fingerprint=hash_json(base)), *sessions, *own]
-        path.write_text("".join(to_line(line) + "\n" for line in whole), encoding="ascii")
+        write_atomically(path, "".join(to_line(line) + "\n" for line in whole))
+
+
+def _parts_of(manifest: Manifest) -> tuple[PartManifest, ...]:
+    """Return what is told of a run in the merged one; a run that was merged itself is told by its own parts."""
+    m = manifest
+    own = PartManifest(run=m.run, created=m.created, argv=m.argv, environment=m.environment, shard=m.shard)
+    return m.parts or (own,)
 
 
 def _hold_gates(run: RunDirectory, parts: Sequence[Part]) -> None:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bakeoff.errors import RunMismatch
+from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.journal import JournalContent
-from bakeoff.runs import Manifest, RunDirectory, Selection
+from bakeoff.runs import Manifest, RunDirectory, Selection, ShardManifest
 
 
 class Part(NamedTuple):
@@ -16,6 +16,12 @@ class Part(NamedTuple):
     manifest: Manifest
     selection: Selection
     journals: Mapping[str, JournalContent]
+
+    @property
+    def shards(self) -> tuple[ShardManifest, ...]:
+        """What it is a part of: one entry for a part, one for each of its parts for a merged run, none for others."""
+        own = (self.manifest.shard, *(part.shard for part in self.manifest.parts))
+        return tuple(shard for shard in own if shard is not None)
 
 
 def read_part(path: Path) -> Part:
@@ -40,8 +46,7 @@ def agreed_fingerprints(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
     agreed = _Agreed()
     found: dict[str, dict[str, Any]] = {}
     for part in parts:
-        shard = part.manifest.shard
-        if shard is not None:
+        for shard in part.shards:
             agreed.check("split", {"shard count": shard.count}, part)
             for track, samples in shard.whole.items():
                 agreed.check(f"split of {track}", {f"samples of {track} before the split": samples[:8]}, part)
@@ -51,6 +56,29 @@ def agreed_fingerprints(parts: Sequence[Part]) -> dict[str, dict[str, Any]]:
                 agreed.check(f"{arm} {owner}", {f"{arm}: {name}": value for name, value in fields.items()}, part)
                 inputs.update(fields)
     return found
+
+
+def refuse_what_is_no_part(parts: Sequence[Part]) -> None:
+    """Refuse runs of the same arm on the same track that were not split: nobody can tell what is missing between them.
+
+    Runs of other arms or other tracks, such as those of a CI matrix, are parts without having been split.
+
+    Raises:
+        UsageProblem: naming both runs.
+    """
+    if len(parts) == 1 and not parts[0].shards:
+        raise UsageProblem(f"{parts[0].run.path} is a whole run, and no part (--shard I/N): there is nothing to merge")
+    owners: dict[tuple[str, str], Part] = {}
+    for part in parts:
+        for arm, track in ((arm, track) for arm, tracks in part.selection.items() for track in tracks):
+            other = owners.setdefault((arm, track), part)
+            whole = next((one for one in (other, part) if not one.shards), None)
+            if other is not part and whole is not None:
+                raise UsageProblem(
+                    f"{other.run.path} and {part.run.path} both ran {arm} on {track}, and {whole.run.name} is no part "
+                    "of a run (--shard I/N).\n"
+                    f"Compare them with: bakeoff compare {other.run.path} {part.run.path}"
+                )
 
 
 class _Agreed:

@@ -6,9 +6,10 @@ when, by which version and which rules, and how the fingerprint changed. An arm'
 its scores now come from, so a run rescored with today's rules can be resumed and one rescored with others cannot.
 """
 
+import contextlib
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from bakeoff.validity.rules import asked_gates, read_rules
 _MOST_SHOWN = 20
 _LONGEST = 40
 _LEFT_BEHIND = ("run.lock", "results.json", "report.html", "report.md", "gates.json")
+_AGAIN = "Make room, then type the same again: what was written is kept, and the rest is scored"
 
 
 class ArmScoring(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,15 +64,14 @@ def rescore(directory: Path, *, scorers: Mapping[str, str], out: Path | None, dr
     told = [line for arm in found for line in _told(arm)] or ["no answer to score in this run"]
     if dry_run:
         return "\n".join([*told, "nothing was written (--dry-run)"])
-    if out is not None:
-        run = _copied(run, out)
-    run.lock()
-    try:
-        _write(run, found, scorers)
-        results = build(run)
-    finally:
-        run.unlock()
-    return "\n".join([*told, "", terminal_table(results), "", f"report: {run.path / 'report.html'}"])
+    with _place(run, out) as place:
+        place.lock()
+        try:
+            _write(place, found, scorers)
+            results = build(place)
+        finally:
+            place.unlock()
+    return "\n".join([*told, "", terminal_table(results), "", f"report: {place.path / 'report.html'}"])
 
 
 def read_scorers(texts: list[str]) -> dict[str, str]:
@@ -146,10 +147,23 @@ def _percent(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f}"
 
 
-def _copied(run: RunDirectory, out: Path) -> RunDirectory:
-    """Copy what a run was made of to `out`, under the name of that folder."""
+@contextlib.contextmanager
+def _place(run: RunDirectory, out: Path | None) -> Iterator[RunDirectory]:
+    """Give the run itself, or a copy in `out` that is gone when the block does not end well."""
+    if out is None:
+        yield run
+        return
     if out.exists():
         raise UsageProblem(f"{out} is there already; name a new folder with -o OUT")
+    try:
+        yield _copied(run, out)
+    except BaseException:
+        shutil.rmtree(out, ignore_errors=True)
+        raise
+
+
+def _copied(run: RunDirectory, out: Path) -> RunDirectory:
+    """Copy what a run was made of to `out`, under the name of that folder."""
     shutil.copytree(run.path, out, ignore=shutil.ignore_patterns(*_LEFT_BEHIND))
     copy = RunDirectory(out)
     copy.write_manifest(msgspec.structs.replace(copy.manifest(), run=copy.name))
@@ -168,7 +182,7 @@ def _write(run: RunDirectory, found: list[ArmScoring], scorers: Mapping[str, str
     for scored in found:
         base = {name: value for name, value in scored.before.items() if not name.startswith("tracks.")}
         if scored.rewritten:
-            with run.open_journal(scored.arm, base) as journal:
+            with run.open_journal(scored.arm, base, _AGAIN) as journal:
                 for change in scored.rewritten:
                     journal.append(_line(change, at))
     if any(scored.rewritten or scored.before != scored.after for scored in found):

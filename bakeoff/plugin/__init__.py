@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from bakeoff.errors import UsageProblem
+from bakeoff.files import disk_trouble_told
 from bakeoff.plugin.options import add_options
 from bakeoff.plugin.scan import SPEED, asks_for_speed, bench_tracks, declared_track
 from bakeoff.tracks import TRACKS
@@ -43,6 +44,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     from bakeoff.plugin import roles  # noqa: PLC0415 - every pytest run loads this plugin; few run benchmarks
 
     try:
-        roles.begin(session.config, tracks)
+        with disk_trouble_told("Make room, or name another place with --run-dir DIR"):
+            roles.begin(session.config, tracks)
     except UsageProblem as problem:
         raise pytest.UsageError(str(problem)) from problem

@@ -9,6 +9,7 @@ import pytest
 from bakeoff.engine import Engine
 from bakeoff.errors import BackendError, UsageProblem
 from bakeoff.evaluate import TrackPlan, prompt_of, record_of
+from bakeoff.files import disk_trouble_told
 from bakeoff.hosts import Host
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.choosing import chooses_among_items, selects_samples, selects_tracks
@@ -233,7 +234,8 @@ class Bench:
             order = self._order.get(arm, [])
             self._prompts = Prompts(order, lambda name: self._prompt(samples[name]))
             try:
-                self._engine = self._opener.open_arm(spec, order, self._prompts)
+                with disk_trouble_told("Make room, then go on with --resume"):
+                    self._engine = self._opener.open_arm(spec, order, self._prompts)
             except (UsageProblem, BackendError) as error:
                 self._give_up(f"arm {arm} cannot run: {error}", error)
             self._arm = arm

@@ -7,8 +7,9 @@ import msgspec
 import pytest
 
 from bakeoff.environment import environment
-from bakeoff.errors import RunMismatch
+from bakeoff.errors import RunMismatch, UsageProblem
 from bakeoff.evaluate import arm_fingerprint
+from bakeoff.files import disk_trouble_told
 from bakeoff.journal import Journal, read_journal
 from bakeoff.models import ModelSpec
 from bakeoff.plugin.planning import Plan
@@ -37,6 +38,7 @@ class Recorder:
         self.run = run
         self.plan = plan
         self.is_open = False
+        self.trouble: UsageProblem | None = None
         self._config = config
         self._options = options
         self._journals: dict[str, Journal] = {}
@@ -68,9 +70,14 @@ class Recorder:
     def open(self, selection: Selection) -> None:
         """Write manifest and selection; a resumed run's selection grows and never shrinks."""
         self.run.lock()
+        try:
+            with disk_trouble_told("Make room, or name another place with --run-dir DIR"):
+                self.run.write_manifest(self.manifest)
+                self.add_selection(selection)
+        except BaseException:
+            self.run.unlock()
+            raise
         self.is_open = True
-        self.run.write_manifest(self.manifest)
-        self.add_selection(selection)
 
     def add_selection(self, selection: Selection) -> None:
         """Add samples to what belongs to the run."""
@@ -89,6 +96,7 @@ class Recorder:
 
         Raises:
             RunMismatch: when the stored run was made with other inputs.
+            UsageProblem: when the disk does not take it.
         """
         tracks = self.plan.tracks_of(spec.arm).values()
         inputs = arm_fingerprint(spec.backend, identity, self.plan.asking, tracks)
@@ -106,9 +114,10 @@ class Recorder:
             fingerprint=inputs,
         )
         self.manifest = msgspec.structs.replace(self.manifest, arms={**self.manifest.arms, spec.arm: arm})
-        self.run.write_manifest(self.manifest)
         base = {name: value for name, value in inputs.items() if not name.startswith("tracks.")}
-        self._journals[spec.arm] = self.run.open_journal(spec.arm, base)
+        with disk_trouble_told(f"Make room, then go on with --resume={self.run.path}"):
+            self.run.write_manifest(self.manifest)
+            self._journals[spec.arm] = self.run.open_journal(spec.arm, base)
         self._mark(spec.arm, Session(event="start", at=utc_now(), loaded_s=load_s))
 
     def note_arm(self, spec: ModelSpec, identity: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
@@ -121,15 +130,27 @@ class Recorder:
         self.run.write_manifest(self.manifest)
 
     def append(self, arm: str, line: str) -> None:
-        """Write one finished record."""
-        self._journals[arm].append(line)
+        """Write one finished record.
+
+        Raises:
+            UsageProblem: when the disk does not take it, which is also kept as `trouble`.
+        """
+        try:
+            self._journals[arm].append(line)
+        except UsageProblem as problem:
+            self.trouble = problem
+            raise
 
     def end_arm(self, arm: str) -> None:
-        """Mark the end of a session and close the journal."""
+        """Mark the end of a session and close the journal; what the disk does not take of that is kept as `trouble`."""
         journal = self._journals.pop(arm, None)
-        if journal is not None:
+        if journal is None:
+            return
+        try:
             journal.append(to_line(Session(event="end", at=utc_now())))
             journal.close()
+        except UsageProblem as problem:
+            self.trouble = self.trouble or problem
 
     def close(self) -> None:
         """Close every journal; the lock stays until `release`, so that the report is written under it."""

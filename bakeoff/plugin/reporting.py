@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bakeoff.errors import UsageProblem
+from bakeoff.files import disk_trouble_told
 from bakeoff.plugin.junit import add_gate_cases
 from bakeoff.plugin.options import Options
 from bakeoff.plugin.recorder import Recorder
@@ -36,6 +38,7 @@ class Reporting:
         self._recorder = recorder
         self._results: Results | None = None
         self._gates: tuple[GateResult, ...] = ()
+        self._problem: str | None = None
         self._warnings = rule_warnings(options.gates, options.margin_pp)
         if options.gates.baseline is not None:
             arms = read_baseline(options.gates.baseline).arms
@@ -72,29 +75,55 @@ class Reporting:
         return lines
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Append the record that came with a report; the line is not kept on the report, which lives to the end."""
+        """Append the record that came with a report; the line is not kept on the report, which lives to the end.
+
+        A record that the disk does not take ends the session: the next ones would be asked for nothing.
+        """
         line = report.__dict__.pop("bakeoff_line", None)
-        if line is not None:
+        if line is None or self._recorder.trouble is not None:
+            return
+        try:
             self._recorder.append(report.__dict__["bakeoff_arm"], line)
+        except UsageProblem:
+            pytest.exit("a record could not be written", returncode=pytest.ExitCode.INTERRUPTED)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
         """Close the journals, hold the gates, build the reports, set the exit code."""
         if not self._recorder.is_open:
             return
-        from bakeoff.report import build  # noqa: PLC0415 - takes a while to load, and is needed at the very end
-
         self._recorder.close()
         try:
-            self._gates = check_gates(self._recorder.run, self._options.gates)
-            write_gates(self._recorder.run, self._gates)
-            add_gate_cases(session.config, self._gates, undecided=self._options.gates.undecided)
-            self._results = build(self._recorder.run)
+            self._build(session.config)
+        except UsageProblem as problem:
+            self._problem = str(problem)
         finally:
             self._recorder.release()
         session.exitstatus = self._exit_status(exitstatus)
 
+    def _build(self, config: pytest.Config) -> None:
+        """Hold the gates and write the reports.
+
+        Raises:
+            UsageProblem: when a file of the run is not readable, or the disk does not take what is written.
+        """
+        from bakeoff.report import build  # noqa: PLC0415 - takes a while to load, and is needed at the very end
+
+        run = self._recorder.run
+        with disk_trouble_told(f"Make room, then build the report with: bakeoff report {run.path}"):
+            self._gates = check_gates(run, self._options.gates)
+            write_gates(run, self._gates)
+            add_gate_cases(config, self._gates, undecided=self._options.gates.undecided)
+            self._results = build(run)
+
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Print the table, the gates, and where the report lies."""
+        """Print the table, the gates, and where the report lies; and what could not be written, which comes last."""
+        if self._results is not None:
+            self._tell_results(terminalreporter)
+        problem = self._recorder.trouble or self._problem  # a run that is gone on with builds its report at the end
+        if problem is not None:
+            terminalreporter.write_line(f"ERROR: {problem}", red=True)
+
+    def _tell_results(self, terminalreporter: pytest.TerminalReporter) -> None:
         if self._results is None:
             return
         from bakeoff.report import terminal_table  # noqa: PLC0415 - loaded above
@@ -120,6 +149,8 @@ class Reporting:
         if status == pytest.ExitCode.NO_TESTS_COLLECTED and self.resumed:
             status = pytest.ExitCode.OK
         has_failed = any(gate.fails(self._options.gates.undecided) for gate in self._gates)
+        if status == pytest.ExitCode.OK and (self._problem is not None or self._recorder.trouble is not None):
+            return pytest.ExitCode.USAGE_ERROR
         if status == pytest.ExitCode.OK and has_failed:
             return pytest.ExitCode.TESTS_FAILED
         return status

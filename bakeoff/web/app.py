@@ -15,6 +15,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from bakeoff.errors import BakeoffError
+from bakeoff.files import disk_trouble
 from bakeoff.web import asked, cases, launch
 from bakeoff.web.arms import typed_arm
 from bakeoff.web.events import Broadcast
@@ -39,7 +40,12 @@ def make_app(place: Place, access: Access, jobs: Jobs) -> App:
     ui = _Ui(place, access, jobs)
     app = Starlette(
         routes=ui.routes(),
-        exception_handlers={Refusal: ui.on_refusal, BakeoffError: ui.on_problem, HTTPException: ui.on_http},
+        exception_handlers={
+            Refusal: ui.on_refusal,
+            BakeoffError: ui.on_problem,
+            HTTPException: ui.on_http,
+            OSError: ui.on_disk,
+        },
     )
     return Guard(app, access)
 
@@ -243,6 +249,13 @@ class _Ui:
 
     async def on_problem(self, request: Request, problem: Exception) -> Response:
         return self._refusal(request, Refusal(400, str(problem), "usage"))
+
+    async def on_disk(self, request: Request, problem: Exception) -> Response:
+        """Say what the disk did not take; any other error of the system is a fault of ours."""
+        trouble = disk_trouble(problem) if isinstance(problem, OSError) else None
+        if trouble is None:
+            raise problem
+        return self._refusal(request, Refusal(507, f"{trouble}. Make room, then try again", "disk"))
 
     async def on_http(self, request: Request, problem: Exception) -> Response:
         assert isinstance(problem, HTTPException)  # noqa: S101 -- what Starlette promises

@@ -10,6 +10,7 @@ import fcntl
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from bakeoff.web.state import How, JobPlan, JobState, Kind, ProcessId, Step, rea
 
 _SAME_START_S = 1.0
 _LOCK_ATTEMPTS = 10
+_LEAST_FREE_BYTES = 1_000_000
 _JOBS = "[0-9]*T[0-9]*Z-*/job.json"  # ids begin with the moment, so that they sort by it
 _STATE_ATTEMPTS = 200
 _TO_SUPERVISOR = {"sample": signal.SIGUSR2, "now": signal.SIGTERM, "kill": signal.SIGUSR1}
@@ -72,10 +74,11 @@ class Jobs:
         """Start the steps.
 
         Raises:
-            Refusal: when another job of this reports folder is going on.
+            Refusal: when another job of this reports folder is going on, or its disk is full.
         """
         self._place.own.mkdir(parents=True, exist_ok=True)
         with self._lock() as lock:
+            self._refuse_full_disk()
             moment = re.sub("[-:.]", "", utc_now()[:23])  # to the millisecond, so that ids sort by age
             job = f"{moment}Z-{secrets.token_hex(3)}"
             folder = self._place.own / "jobs" / job
@@ -93,6 +96,14 @@ class Jobs:
             write_plan(folder, plan)
             self._spawn(folder, lock)
         return self._job(folder)
+
+    def _refuse_full_disk(self) -> None:
+        """Refuse a job that could not even leave a word of why it ended."""
+        free = shutil.disk_usage(self._place.own).free
+        if free < _LEAST_FREE_BYTES:
+            raise Refusal(
+                507, f"the disk of {self._place.reports} is full: {free // 1000} kB are free. Make room", "disk"
+            )
 
     def _spawn(self, folder: Path, lock: int) -> None:
         self._children = [child for child in self._children if child.poll() is None]  # collects what has ended

@@ -125,7 +125,8 @@ def start(asked: Start, place: Place, jobs: Jobs) -> Job:
             raise Refusal(409, f"not all is prepared: {what}. Prepare first, or ask for less", "prepare")
         steps = (prepare_command(missing), command)
     job = jobs.start("run", steps, run)
-    write_atomically(place.own / "last.json", msgspec.json.encode(asked), lasting=False)
+    with contextlib.suppress(OSError):  # the run goes on, whether or not the form is filled in next time
+        write_atomically(place.own / "last.json", msgspec.json.encode(asked), lasting=False)
     return job
 
 
@@ -145,15 +146,15 @@ def try_on_arm(asked: TryCase, place: Place, jobs: Jobs) -> Job:
     """
     case, sample = check(asked.case)
     folder = place.own / "tries" / secrets.token_hex(6)
-    for name, image in zip(case.images, sample.images, strict=True):
-        copy = folder / "data" / "images" / name
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(image.path, copy)
-    write_atomically(folder / "data" / "tasks" / "case.json", json.dumps([asked.case]), lasting=False)
     try:
+        for name, image in zip(case.images, sample.images, strict=True):
+            copy = folder / "data" / "images" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(image.path, copy)
+        write_atomically(folder / "data" / "tasks" / "case.json", json.dumps([asked.case]), lasting=False)
         order = Start(models=(asked.model or "",), tracks=("custom",), parity="off")
         command = run_command(order, place, folder / "run")
         return jobs.start("try", (command,), folder / "run", {"BAKEOFF_DATA": str(folder / "data")})
-    except (Refusal, UsageProblem):
+    except (Refusal, UsageProblem, OSError):
         shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -57,7 +57,7 @@ class Supervisor:
         return code
 
     def _run(self, number: int, step: Step, log: int) -> int:
-        os.write(log, f"$ {step.typed}\n".encode())
+        _note(log, f"$ {step.typed}")
         child = subprocess.Popen(
             step.argv,
             cwd=self._plan.cwd,
@@ -77,7 +77,7 @@ class Supervisor:
         with contextlib.suppress(ProcessLookupError, PermissionError):  # what the leader left behind, if anything
             os.killpg(child.pid, signal.SIGKILL)
         code = child.wait()
-        os.write(log, f"{step.name} ended with exit code {code}\n".encode())
+        _note(log, f"{step.name} ended with exit code {code}")
         self._steps[number] = StepState(name=step.name, began=self._steps[number].began, ended=utc_now(), code=code)
         return code
 
@@ -115,7 +115,8 @@ class Supervisor:
             stopped_at=self._stopped_at,
             how=self._how,
         )
-        write_state(self._folder, state)
+        with contextlib.suppress(OSError):  # on a full disk: who watches then sees less, and the step is still watched
+            write_state(self._folder, state)
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
         del frame
@@ -128,6 +129,12 @@ class Supervisor:
 def _deaf() -> None:
     """Let a step that does not listen for SIGUSR2 yet outlive it."""
     signal.signal(signal.SIGUSR2, signal.SIG_IGN)
+
+
+def _note(log: int, line: str) -> None:
+    """Write a line of ours into the log, if the disk takes it."""
+    with contextlib.suppress(OSError):
+        os.write(log, f"{line}\n".encode())
 
 
 def _is_over(process: psutil.Process) -> bool:

@@ -1,9 +1,11 @@
 """Servers on this machine are reached whatever proxy the environment names; nothing listens on its port here."""
 
 import json
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, cast
 
 import pytest
 
@@ -86,3 +88,12 @@ def test_another_machine_is_asked_through_the_proxy(host: str) -> None:
 def test_certificates_that_the_environment_names_are_still_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", "/made/up.pem")
     assert session_for("https://localhost:8000/v1").verify == "/made/up.pem"
+
+
+def test_a_connection_is_asked_in_the_middle_of_a_wait_whether_it_is_still_there() -> None:
+    with serve() as double, session_for(double.url).get(f"{double.url}/models", stream=True, timeout=60) as answer:
+        own: socket.socket = cast("Any", answer.raw)._connection.sock
+        assert own.getsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE)
+        assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPCNT) == 4
+        assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPINTVL) == 10
+        assert own.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), "what urllib3 asks for by itself is kept"

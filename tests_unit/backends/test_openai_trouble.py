@@ -1,10 +1,13 @@
 """What the client of OpenAI-compatible servers does when they misbehave."""
 
+import errno
 import json
 import threading
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
+import requests
 
 from bakeoff.backends import Settings, open_backend
 from bakeoff.backends.openai.backend import OpenAIBackend
@@ -133,6 +136,26 @@ def test_a_slow_answer_is_a_timeout_after_two_tries(opened: Open, server: OpenAI
     with pytest.raises(BackendTimeout, match=r"no answer from http.* within 0 s"):
         backend.submit(text_prompt("hi")).result()
     assert len(waits) == 1
+
+
+def test_a_way_that_is_cut_in_a_wait_is_no_timeout(
+    opened: Open, waits: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system gives such a connection up, with an error that requests takes for a timeout of its own."""
+    backend = opened()
+    post, left = requests.Session.post, [errno.ETIMEDOUT] * 3
+
+    def cut(self: requests.Session, url: str, **more: Any) -> requests.Response:
+        if not left:
+            return post(self, url, **more)
+        raise requests.ReadTimeout("Read timed out") from TimeoutError(left.pop(), "Connection timed out")
+
+    monkeypatch.setattr(requests.Session, "post", cut)
+    assert backend.submit(text_prompt("hi")).result().text
+    assert len(waits) == 3, "two timeouts would have been the end"
+    left += [errno.ETIMEDOUT] * TRIES
+    with pytest.raises(BackendDied, match="cannot be reached any more: the connection was cut"):
+        backend.submit(text_prompt("hi")).result()
 
 
 def test_a_connection_that_is_cut_is_tried_again(opened: Open, server: OpenAIDouble) -> None:

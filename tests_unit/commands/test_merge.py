@@ -9,16 +9,19 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bakeoff.commands.merge import merge
 from bakeoff.errors import RunMismatch, UsageProblem
-from bakeoff.runs import RunDirectory
+from bakeoff.records import Record
+from bakeoff.runs import RunDirectory, ShardManifest
 from bakeoff.speed.settings import SETTINGS
 from bakeoff.speed.store import Pass, Speed, read_speed, write_speed
 from bakeoff.validity.audit import Audit, read_audits, write_audit
 from bakeoff.validity.controls import Controls, TrackControl, read_controls, write_controls
 from bakeoff.validity.retold import Retold, RetoldArm, read_retold, write_retold
+from tests_unit.commands.calibration import records, write_run
 from tests_unit.plugin.conftest import BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
@@ -129,6 +132,58 @@ def test_samples_of_two_parts_are_told_and_counted_once(parts: Callable[..., lis
     merged = merge(directories, tmp_path / "merged")
     assert "doubles: 12 samples of fake-" in merged.text
     assert all(track["calibration"]["n"] == 12 for track in numbers(tmp_path / "merged").values())
+
+
+@pytest.fixture(scope="module")
+def lines() -> list[Record]:
+    return records()[:9]
+
+
+@pytest.fixture
+def written(tmp_path: Path, lines: list[Record]) -> Callable[..., Path]:
+    """Write a run with some records, which is part `index` of three, or a whole where there is no index."""
+
+    def write(name: str, chosen: slice, index: int | None = None, arm: str = "a") -> Path:
+        run = write_run(tmp_path / name, {arm: lines[chosen]})
+        shard = None if index is None else ShardManifest(index=index, count=3, whole={"calibration": "0123"})
+        run.write_manifest(msgspec.structs.replace(run.manifest(), shard=shard))
+        run.write_selection({arm: {"calibration": [record.sample_id for record in lines[chosen]]}})
+        return run.path
+
+    return write
+
+
+def test_runs_that_were_not_split_are_refused_whatever_they_share(written: Callable[..., Path], tmp_path: Path) -> None:
+    part, whole = written("part", slice(0, 3), 1), written("whole", slice(0, 6))
+    same, disjoint = written("same", slice(0, 6)), written("disjoint", slice(6, 9))
+    for named in ([whole, same], [whole, disjoint], [part, whole], [whole, part]):
+        with pytest.raises(UsageProblem, match=r"both ran a on calibration, and .* is no part") as no:
+            merge(named, tmp_path / "merged")
+        assert f"Compare them with: bakeoff compare {named[0]} {named[1]}" in str(no.value)
+    with pytest.raises(UsageProblem, match=r"whole is a whole run, and no part .* nothing to merge"):
+        merge([whole], tmp_path / "merged")
+    assert not (tmp_path / "merged").exists()
+
+
+def test_runs_of_other_models_are_merged_without_having_been_split(
+    written: Callable[..., Path], tmp_path: Path
+) -> None:
+    merged = merge([written("one", slice(0, 3)), written("two", slice(0, 3), arm="b")], tmp_path / "merged")
+    assert merged.is_complete
+    assert numbers(tmp_path / "merged").keys() == {"a", "b"}
+
+
+def test_a_part_that_comes_late_is_merged_with_what_was_merged_before(
+    written: Callable[..., Path], tmp_path: Path
+) -> None:
+    one, two, three = (written(f"part-{n}", slice(3 * n - 3, 3 * n), n) for n in (1, 2, 3))
+    assert "gap: 1 of 3 parts are missing: 3/3" in merge([one, two], tmp_path / "early").text
+    late = merge([tmp_path / "early", three], tmp_path / "late")
+    assert late.is_complete, late.text
+    assert "doubles" not in late.text
+    assert [part.run for part in RunDirectory(tmp_path / "late").manifest().parts] == ["part-1", "part-2", "part-3"]
+    merge([one, two, three], tmp_path / "at-once")
+    assert numbers(tmp_path / "late") == numbers(tmp_path / "at-once")
 
 
 def changed(path: Path, field: str, value: object) -> None:

@@ -129,8 +129,12 @@ def test_only_pictures_below_the_image_root_are_read(path: str) -> None:
 
 def test_an_output_is_scored_by_the_cases_own_rule() -> None:
     assert cases.try_output(CASE, "Yes, it is.") == {
-        "score": 1.0, "correct": True, "answer": "Yes, it is.", "scorer": f"contains, version {_version()}", "metrics": {},
-    }  # fmt: skip
+        "score": 1.0,
+        "correct": True,
+        "answer": "Yes, it is.",
+        "scorer": f"contains, version {_version()}",
+        "metrics": {},
+    }
     assert cases.try_output(CASE, "no")["correct"] is False
 
 

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import email.utils
+import errno
 import random
 import threading
 from collections.abc import Callable, Mapping
@@ -150,8 +151,8 @@ class Servers:
             answer = self._session(url).post(
                 url + path, json=body, auth=self._keys[url], timeout=(10, self._timeout_s), allow_redirects=False
             )
-        except requests.ReadTimeout:
-            return _Failed(BackendTimeout(f"no answer from {url} within {self._timeout_s:.0f} s"), is_slow=True)
+        except requests.ReadTimeout as error:
+            return self._timed_out(url, error)
         except requests.ConnectTimeout:
             return _Failed(BackendDied(f"{url} cannot be reached"))
         except requests.RequestException as error:
@@ -166,6 +167,11 @@ class Servers:
             if answer.status_code != _OK:
                 return Reply(answer.status_code, text[:300], self.hide)
             raise BackendError(f"{url} answered without JSON: {text[:200]!r}") from None
+
+    def _timed_out(self, url: str, error: requests.ReadTimeout) -> _Failed:
+        if _is_cut(error):
+            return _Failed(BackendDied(f"{url} cannot be reached any more: the connection was cut in a wait"))
+        return _Failed(BackendTimeout(f"no answer from {url} within {self._timeout_s:.0f} s"), is_slow=True)
 
     def _take(self) -> str:
         with self._lock:
@@ -197,6 +203,15 @@ class Servers:
         if url not in sessions:
             sessions[url] = session_for(url)
         return sessions[url]
+
+
+def _is_cut(error: BaseException | None) -> bool:
+    """Return whether the system gave the connection up, which looks like a timeout of ours but for its number."""
+    while error is not None:
+        if isinstance(error, TimeoutError) and error.errno == errno.ETIMEDOUT:
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _asked_wait_s(header: str | None) -> float | None:
