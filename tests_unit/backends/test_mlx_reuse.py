@@ -97,6 +97,20 @@ def test_without_reuse_every_question_does_its_own_work(settings: Make, tmp_path
     assert [output.cached_tokens for output in outputs] == [0, 0, 0]
 
 
+def test_the_encoders_time_is_a_part_of_prefill_and_nothing_for_a_later_question(
+    settings: Make, tmp_path: Path
+) -> None:
+    image = drawn_image(tmp_path, 1)
+    with opened(settings()) as backend:
+        first, later = (backend.submit(asked(question, question, image)).result() for question in QUESTIONS[:2])
+        text = backend.submit(asked("text", "what?")).result()
+    assert first.image_encode_s is not None
+    assert first.prefill_s is not None
+    assert 0 < first.image_encode_s < first.prefill_s
+    assert later.image_encode_s == 0
+    assert text.image_encode_s is None
+
+
 @pytest.mark.parametrize("limit", [0, 500_000])
 def test_a_bound_of_memory_drops_work_and_changes_no_answer(settings: Make, tmp_path: Path, limit: int) -> None:
     prompts = by_id([traced(prompt) for prompt in many_questions(tmp_path, images=3)])

@@ -64,6 +64,7 @@ class Batch:
         prompt, prepared = row.prompt, row.prepared
         begin = start(self._model, prepared, self._memory)
         row.reused_tokens = begin.reused_tokens
+        row.encode_s = begin.encode_s if prepared.image_keys else None
         logits = last_logits(self._model, begin)
         processors = processors_of(prompt.sampling)
         context = prepared.ids[-1:]  # mlx-vlm's penalty sees the last prompt token too

@@ -11,6 +11,7 @@ All of it is exact, to the last bit on the CPU device, and held so by tests:
 """
 
 import copy
+import time
 from collections import OrderedDict
 from typing import Any
 
@@ -36,13 +37,14 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     """A cache `state` and what is still to be read after it.
 
     `ids` have shape [1, n], `embeddings` [1, n, width] or None where the tokens alone tell; `reused_tokens` of the
-    prompt are in the state without having been read for it.
+    prompt are in the state without having been read for it, and `encode_s` went into encoding its images.
     """
 
     ids: Any
     embeddings: Any
     state: list[Any]
     reused_tokens: int = 0
+    encode_s: float = 0.0
 
 
 class Memory:
@@ -99,16 +101,19 @@ def start(model: Any, prepared: Prepared, memory: Memory | None) -> Start:
     ids = mx.array([prepared.ids])
     end = prepared.image_end
     if memory is None or not 0 < end < len(prepared.ids):
-        return Start(ids=ids, embeddings=_embeddings(model, ids, prepared, memory), state=list(model.make_cache()))
+        embeddings, encode_s = _embeddings(model, ids, prepared, memory)
+        return Start(ids=ids, embeddings=embeddings, state=list(model.make_cache()), encode_s=encode_s)
     key = state_key(prepared)
     state = memory.get(key)
-    is_new = state is None
+    is_new, encode_s = state is None, 0.0
     if is_new:
         state = list(model.make_cache())
         head = ids[:, :end]
-        read(model, Start(ids=head, embeddings=_embeddings(model, head, prepared, memory), state=state), keep=0)
+        embeddings, encode_s = _embeddings(model, head, prepared, memory)
+        read(model, Start(ids=head, embeddings=embeddings, state=state), keep=0)
         memory.put(key, state, sum(int(entry.nbytes) for entry in state))
-    return Start(ids=ids[:, end:], embeddings=None, state=copied(state), reused_tokens=0 if is_new else end)
+    reused = 0 if is_new else end
+    return Start(ids=ids[:, end:], embeddings=None, state=copied(state), reused_tokens=reused, encode_s=encode_s)
 
 
 def read(model: Any, begin: Start, *, keep: int) -> tuple[Any, Any]:
@@ -144,15 +149,21 @@ def trimmed(pixels: dict[str, Any]) -> dict[str, Any]:
     return {**pixels, **cut}
 
 
-def _embeddings(model: Any, ids: Any, prepared: Prepared, memory: Memory | None) -> Any:
-    """Return token embeddings with the image features in their places; None for a prompt of text alone."""
+def _embeddings(model: Any, ids: Any, prepared: Prepared, memory: Memory | None) -> tuple[Any, float]:
+    """Return token embeddings with the image features in their places, and the seconds that encoding images took.
+
+    A prompt of text alone has no embeddings.
+    """
     if not prepared.image_keys:
-        return None
+        return None, 0.0
+    encode_s = 0.0
     known = None if memory is None else memory.get(features_key(prepared))
     pixels: dict[str, Any] = {"pixel_values": True} if known is not None else trimmed(prepared.pixels or {})
     if known is None:
+        began = time.perf_counter()
         known = model.encode_images(**pixels)
         mx.eval(known)
+        encode_s = time.perf_counter() - began
         if memory is not None:
             memory.put(features_key(prepared), known, sum(int(view.nbytes) for view in known))
-    return model.get_input_embeddings(ids, **pixels, cached_image_features=known).inputs_embeds
+    return model.get_input_embeddings(ids, **pixels, cached_image_features=known).inputs_embeds, encode_s

@@ -27,6 +27,7 @@ class Row:
 
     * `ttft_s`: its own preparation, and from its place in the batch to its first token.
     * `prefill_s`: of that, the model's part: images if they were new, then the prompt. Nobody else is worked for.
+    * `image_encode_s`: of that, the vision encoder's; 0 where its work was there from an earlier question.
     * `decode_s`: the steps after the first token in which it took part. A step serves all rows at once and takes longer
       than a step for one, so this is the latency of that company, not a share of the work.
     * `total_s`: `ttft_s` and `decode_s`.
@@ -39,6 +40,7 @@ class Row:
         self.prompt = job.prompt
         self.prepared = prepared
         self.reused_tokens = 0
+        self.encode_s: float | None = None
         self.tokens: list[Token] = []
         self.error: Exception | None = None
         self._detokenizer = make_streaming_detokenizer(processor)
@@ -93,6 +95,7 @@ class Row:
             queue_s=max(0.0, self._ended_at - self.job.queued_at - total_s),
             ttft_s=ttft_s,
             prefill_s=self._first_at - self._placed_at,
+            image_encode_s=self.encode_s,
             decode_s=self.decode_s,
             total_s=total_s,
             peak_memory_bytes=int(mx.get_peak_memory()),
