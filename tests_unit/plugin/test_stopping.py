@@ -11,6 +11,7 @@ import pytest
 from bakeoff.runs import RunDirectory
 from tests_unit.plugin.conftest import BENCH
 
+pytestmark = pytest.mark.slow
 PATIENCE_S = 120
 
 

@@ -44,6 +44,7 @@ def test_after_every_page_and_with_twenty_readers_it_stays_below_80_mb(app_proce
         stream.close()
 
 
+@pytest.mark.slow
 def test_idle_with_twenty_readers_it_takes_less_than_a_hundredth_of_a_core(
     app_process: Callable[..., AppProcess],
 ) -> None:
