@@ -66,7 +66,7 @@ class FleetController(Controller):
         before = self._recorder.attempts().get(arm, {}).get(name, 0)
         prompt = self._plan.prompts(arm)[name]
         record = record_of(sample, plan, prompt, died, attempts_before=before, started_at=utc_now())
-        self._recorder.append(arm, to_line(record))
+        self._reports.record(arm, to_line(record))
 
     @pytest.hookimpl(tryfirst=True)  # before the report is built
     def pytest_sessionfinish(self) -> None:

@@ -3,6 +3,7 @@
 Registered where the run directory is owned: in the controller, or in a session without workers.
 """
 
+import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,16 +76,17 @@ class Reporting:
         return lines
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Append the record that came with a report; the line is not kept on the report, which lives to the end.
-
-        A record that the disk does not take ends the session: the next ones would be asked for nothing.
-        """
+        """Append the record that came with a report; the line is not kept on the report, which lives to the end."""
         line = report.__dict__.pop("bakeoff_line", None)
-        if line is None or self._recorder.trouble is not None:
-            return
-        try:
-            self._recorder.append(report.__dict__["bakeoff_arm"], line)
-        except UsageProblem:
+        if line is not None:
+            self.record(report.__dict__["bakeoff_arm"], line)
+
+    def record(self, arm: str, line: str) -> None:
+        """Append a record; one that the disk does not take ends the session: the next would be asked for nothing."""
+        if self._recorder.trouble is None:
+            with contextlib.suppress(UsageProblem):  # kept as trouble
+                self._recorder.append(arm, line)
+        if self._recorder.trouble is not None:
             pytest.exit("a record could not be written", returncode=pytest.ExitCode.INTERRUPTED)
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int | pytest.ExitCode) -> None:
