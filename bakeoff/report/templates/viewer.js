@@ -55,8 +55,6 @@
     if (select.selectedIndex < 0) { select.selectedIndex = 0; }
   }
 
-  function groupOf(text) { return V.address.group(index, text); }
-  function causeOf(name) { return V.address.cause(run, name); }
 
   function fillControls() {
     var arms = run.arms.map(function (arm, number) { return [String(number), arm.name]; });
@@ -93,7 +91,7 @@
   function refresh(isMove) {
     kinds = V.kinds([now.a, now.b], run.arms.map(function (arm) { return arm.name; }));
     if (!kinds.some(function (kind) { return kind[0] === now.is; })) { now.is = "all"; }
-    var found = V.choose(index, order, { a: now.a, b: now.b, is: now.is, group: groupOf(now.group), cause: causeOf(now.cause), hits: hits }, kinds);
+    var found = V.choose(index, order, { a: now.a, b: now.b, is: now.is, group: V.address.group(index, now.group), cause: V.address.cause(run, now.cause), hits: hits }, kinds);
     showChips(found.counts);
     var position = index.positions.get(now.id);
     list.show(found.shown, position === undefined ? -1 : position);
