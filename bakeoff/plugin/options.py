@@ -63,6 +63,8 @@ RESUMED_FIELDS = (
         "timeout",
         "margin",
         "parity",
+        "audit",
+        "controls",
         "shard",
     ),
 )
@@ -87,6 +89,8 @@ DEFAULTS: dict[str, Any] = {
     "timeout": 600.0,
     "margin": 2.0,
     "parity": "warn",
+    "audit": 0,
+    "controls": False,
     "shard": None,
 }
 """Values of `RESUMED_FIELDS` where neither the command line nor a stored run says anything."""
@@ -137,8 +141,8 @@ def add_options(parser: pytest.Parser) -> None:
         "--min-score", "TRACK[:METRIC]=X", "gate: the score must be at least X, a fraction", action="append", default=[]
     )
     add("--parity", None, "what a failed parity probe does; default warn", choices=["strict", "warn", "off"])
-    add("--audit", "N", "ask N samples alone and together, and count what changes; default 0", type=int, default=0)
-    add("--controls", None, "also ask with blank, swapped and missing images", action="store_true", default=False)
+    add("--audit", "N", "ask N samples alone and together, and count what changes; default 0", type=int)
+    add("--controls", None, "also ask with blank, swapped and missing images", action="store_true", default=None)
     add("--baseline", "DIR", "a stored run that --max-drop compares with: same arm name, or the only arm it has")
     add(
         "--max-drop",
@@ -191,7 +195,6 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **raw_options(config),
         **GATE_DEFAULTS,
         **_gates(config, stored),
-        **{name: config.getoption(f"bakeoff_{name}") for name in ("audit", "controls")},
     }
 
 
@@ -240,8 +243,8 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
         server_args=tuple(values["server_arg"]),
         timeout_s=_within("--timeout", values["timeout"], 0.1, 1e6),
         parity=values["parity"],
-        audit=int(_within("--audit", get("audit"), 0, 1_000_000)),
-        controls=get("controls"),
+        audit=int(_within("--audit", values["audit"], 0, 1_000_000)),
+        controls=bool(values["controls"]),
         host_timeout_s=_within("--host-timeout", get("host_timeout"), 1, 1e6),
         shard=None if values["shard"] is None else read_shard(values["shard"]),
     )

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bakeoff.backends import BACKENDS
+from bakeoff.report.results import ArmResult
 
 MARKS = {name: facts.mark for name, facts in BACKENDS.items() if facts.mark is not None}
 """Backend -> mark (colour and shape). Others take the ring, then the cross: there is no fourth hue."""
@@ -15,6 +16,12 @@ _PRECISION = re.compile(r"(?i)(?:bf|fp|f)(16|32)|(?:int|q)-?([2-8])|([2-8])-?bit
 def runtime(backend: str) -> str:
     """Return the runtime's name in words; a backend that this version does not know is called as its records do."""
     return BACKENDS[backend].title if backend in BACKENDS else backend
+
+
+def place(arm: ArmResult) -> str:
+    """Return the runtime's name, and the processor where it says that it computed on no accelerator."""
+    is_slow = "cpu" in str(arm.identity.get("device", "")).lower()
+    return f"{runtime(arm.backend)}, on the CPU" if is_slow else runtime(arm.backend)
 
 
 def marks(backends: tuple[str, ...]) -> dict[str, str]:

@@ -182,7 +182,7 @@ def _mode(run: Run) -> ModeCheck:
         return ModeCheck(state="not checked", required=True, reason="not seen in every output", arms=arms)
     if len(habits) > 1:
         return ModeCheck(state="differs", required=True, reason="some arms think, others do not", arms=arms)
-    reason = f"seen as asked in every output{_thoughts(arms)}"
+    reason = f"every output in the mode asked for{_thoughts(arms)}"
     return ModeCheck(state="same", required=True, reason=reason, arms=arms)
 
 

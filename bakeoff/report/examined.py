@@ -3,6 +3,7 @@
 from bakeoff.report import numbers
 from bakeoff.report.reading import Run
 from bakeoff.report.results import AuditCheck, ControlsCheck, ParityCheck
+from bakeoff.validity.findings import listed
 from bakeoff.validity.parity import judge
 
 _NO_AUDIT = "not asked for: --audit 32 shows whether answers change when others are in flight"
@@ -27,11 +28,14 @@ def audit_check(run: Run) -> AuditCheck:
     arms = {arm: run.audits[arm] for arm in run.arms if arm in run.audits}
     if not arms:
         return AuditCheck(state="not checked", required=False, reason=_NO_AUDIT, arms=arms)
+    left_out = [arm for arm in run.arms if arm not in arms]
     unsafe = [audit for audit in arms.values() if not audit.is_safe]
     if unsafe:
         return AuditCheck(state="differs", required=True, reason=unsafe[0].sentence, arms=arms)
     asked = min(audit.n for audit in arms.values())
-    reason = f"no change worth a word on {numbers.count(asked)} samples, alone and together"
+    reason = f"the same answers alone and together, {numbers.count(asked)} samples"
+    if left_out:
+        return AuditCheck(state="not checked", required=False, reason=_some(reason, left_out), arms=arms)
     return AuditCheck(state="same", required=False, reason=reason, arms=arms)
 
 
@@ -53,4 +57,12 @@ def controls_check(run: Run) -> ControlsCheck:
         for arm, tracks in arms.items()
         for track, found in tracks.items()
     ]
-    return ControlsCheck(state="same", required=False, reason=f"images lift {', '.join(lifts[:4])}", arms=arms)
+    reason = f"images lift {', '.join(lifts[:4])}"
+    left_out = [arm for arm in run.arms if not arms.get(arm)]
+    if left_out:
+        return ControlsCheck(state="not checked", required=False, reason=_some(reason, left_out), arms=arms)
+    return ControlsCheck(state="same", required=False, reason=reason, arms=arms)
+
+
+def _some(reason: str, left_out: list[str]) -> str:
+    return f"{reason}; not asked of {listed(left_out)}"

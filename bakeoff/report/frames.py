@@ -27,4 +27,4 @@ def frame_check(run: Run) -> Check:
         return Check(state="not checked", required=True, reason=reason)
     if known:
         return Check(state="same", required=False, reason=f"by a source for {'; '.join(known)}")
-    return Check(state="same", required=False, reason="named by the prompt, or no places asked")
+    return Check(state="same", required=False, reason="the prompt names them, or no place is asked for")

@@ -24,7 +24,7 @@ MOST_BY_CHANCE = 0.01
 LEAST_IMAGES = 3
 """Fewest images (samples, where each has its own) in a group, and outside it, that are worth a comparison."""
 _CANDIDATES = 3
-_FEW_DRAWS, _DRAWS = 1_000, 100_000
+_FEW_DRAWS, _DRAWS = 1_000, 20_000
 _CLEARLY_CHANCE = 0.02
 _LEAST_Z = 2.5
 """Standard errors off the mean of all that are worth drawing for."""

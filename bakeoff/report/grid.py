@@ -6,7 +6,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.report import numbers
-from bakeoff.report.arms import marks, runtime
+from bakeoff.report.arms import marks, place, runtime
 from bakeoff.report.charts import Strip, score_range, strip
 from bakeoff.report.comparing import shown_metric
 from bakeoff.report.results import ArmResult, MetricResult, Results, TrackResult
@@ -121,7 +121,7 @@ def score_grid(results: Results, beside: Mapping[str, Beside] | None = None) -> 
             Row(
                 arm=name,
                 mark=mark_of[arm.backend],
-                runtime=runtime(arm.backend),
+                runtime=place(arm),
                 opens_group=before is not None and before != arm.backend,
                 cells=cells,
                 speed=numbers.per_minute(arm.samples_per_s),

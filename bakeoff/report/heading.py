@@ -16,6 +16,9 @@ _BADGES: dict[Badge, tuple[str, str]] = {
     "not comparable": ("✕", "Not comparable"),
 }
 
+_IN_WORDS = {"parity": "what reaches the models", "budget": "the number of prompt tokens", "mode": "thinking"}
+"""Checks whose label says how they are made, as a badge names what they are about."""
+
 
 def title(results: Results) -> str:
     """Return what was run, as a heading."""
@@ -55,7 +58,15 @@ def badge(results: Results) -> dict[str, Any]:
         parts = [
             f"{words} {', '.join(names)}"
             for state, words in (("differs", "differs in"), ("not checked", "without a check of"))
-            if (names := [LABELS[name].lower() for name, found in required.items() if found == state])
+            if (
+                names := [
+                    _IN_WORDS.get(name, LABELS[name].lower()) for name, found in required.items() if found == state
+                ]
+            )
         ]
         text = f"{text}, but {' and '.join(parts)}"
     return {"symbol": symbol, "text": text, "kind": word.replace(" ", "-"), "reasons": results.validity.reasons}
+
+
+def _in_words(check: str) -> str:
+    return _IN_WORDS.get(check, LABELS[check].lower())

@@ -20,7 +20,7 @@ from bakeoff.report.checks import LABELS, named_checks
 from bakeoff.report.grid import ordered_arms, score_grid, tracks_of
 from bakeoff.report.heading import badge, command, meta, title
 from bakeoff.report.reading import Run
-from bakeoff.report.results import CheckState, Results
+from bakeoff.report.results import CheckState, Comparison, Results
 from bakeoff.report.samples import Wrong
 from bakeoff.report.sections import beside_scores, sections
 from bakeoff.report.speed import speed_section
@@ -104,7 +104,8 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
                 "word": tables.word_text(c),
                 "kind": tables.word_kind(c),
                 "sentence": c.sentence,
-                "evidence": c.evidence,
+                "evidence": f"{_scores(results, c)}{c.evidence}",
+                "why": _why(results, c),
                 "where": verdicts.gathering(c.causes.gathered) if c.causes is not None else "",
                 "track": c.track,
             }
@@ -173,6 +174,22 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         ],
         "command": command(results),
     }
+
+
+def _scores(results: Results, comparison: Comparison) -> str:
+    """Return the two scores behind a difference; nothing where a pair has none."""
+    known = {name: results.arms[name].tracks[comparison.track] for name in (comparison.a, comparison.b)}
+    found = {name: track.metrics.get(comparison.metric or "") for name, track in known.items()}
+    if comparison.diff_pp is None or any(metric is None for metric in found.values()):
+        return ""
+    told = (f"{name} {numbers.score(m.value, m.n)}" for name, m in found.items() if m is not None)
+    return f"{' and '.join(told)}: "
+
+
+def _why(results: Results, comparison: Comparison) -> str:
+    """Return what the probes found between two arms; nothing when they agree."""
+    found = (f for f in results.validity.parity.findings if f.serious and {comparison.a, comparison.b} == {*f.arms})
+    return next((finding.told_first for finding in found), "")
 
 
 def _by_track(found: tuple[groups.GroupTable, ...]) -> list[tuple[str, list[groups.GroupTable]]]:

@@ -51,6 +51,11 @@ def mean(values: Iterable[float]) -> float | None:
     return math.fsum(listed) / len(listed) if listed else None
 
 
+def at_most(value: float) -> str:
+    """Return the largest of some gaps in words: at most 0.010, below 0.001."""
+    return f"at most {value:.3f}" if value >= 0.0005 else "below 0.001"  # noqa: PLR2004 -- what rounds to 0.000
+
+
 def listed(names: Iterable[str], most: int = 3) -> str:
     """Return a few names in words."""
     found = list(dict.fromkeys(names))

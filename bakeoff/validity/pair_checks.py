@@ -7,7 +7,7 @@ differ, so these are not compared then.
 import re
 from collections.abc import Iterable
 
-from bakeoff.validity.findings import Finding, gaps, listed, mean
+from bakeoff.validity.findings import Finding, at_most, gaps, listed, mean
 from bakeoff.validity.probes import Probe, ProbeAnswer
 
 OTHER_WEIGHTS = 0.5
@@ -165,9 +165,7 @@ def _pictures(arms: tuple[str, str], pairs: Pairs) -> list[Finding]:
         return []
     right = [size for size in found if size not in wrong]
     where = listed((f"{size} ({gap:.2f})" for size, gap in wrong.items()), most=6)
-    clean = (
-        f"images of size {listed(right, most=6)} agree (at most {max(found[s] for s in right):.3f})" if right else ""
-    )
+    clean = f"images of size {listed(right, most=6)} agree ({at_most(max(found[s] for s in right))})" if right else ""
     names = tuple(name for name, (x, _) in pairs.items() if x.size in wrong)
     between = f"{arms[0]} and {arms[1]} do not see the same pictures"
     if all(size.startswith(("tiled", "huge")) for size in wrong):

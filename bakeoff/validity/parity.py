@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 
 from bakeoff.validity.arm_checks import check_arm
-from bakeoff.validity.findings import Finding, listed
+from bakeoff.validity.findings import Finding, at_most, listed
 from bakeoff.validity.pair_checks import OTHER_WEIGHTS, check_pair
 from bakeoff.validity.probes import Probe
 
@@ -58,7 +58,7 @@ def check_reference(probe: Probe) -> tuple[Finding, ...]:
     if not wrong:
         return ()
     right = {size: delta for size, delta in classes.items() if size not in wrong}
-    clean = f"; size {listed(right, most=6)} agrees (at most {max(right.values()):.3f})" if right else ""
+    clean = f"; size {listed(right, most=6)} agrees ({at_most(max(right.values()))})" if right else ""
     where = listed((f"{size} ({delta:.2f})" for size, delta in wrong.items()), most=6)
     is_tiles = right and all(size.startswith("tiled") for size in wrong)
     cause = "tiles are resampled differently" if is_tiles else "not what the reference implementation computes"

@@ -30,7 +30,7 @@ class Reuse(msgspec.Struct, frozen=True, kw_only=True):
                 f"{self.arm} was to read each image once, and read it again for every one of {self.later} later "
                 "questions on it: reuse does not work on this runtime with this model"
             )
-        return f"{self.arm} did not read the image again for {self.reused} of {self.later} later questions on it"
+        return f"{self.arm} needed one reading of an image for {self.reused} of {self.later} later questions on it"
 
 
 def count_reuse(arm: str, records: Iterable[Record]) -> Reuse:

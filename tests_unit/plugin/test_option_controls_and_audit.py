@@ -57,3 +57,13 @@ def test_workers_that_disturb_each_other_are_refused(bench: Bench, script: Scrip
     run = bench("--model", mixer, "--limit", "8", "--audit", "8", "--parity", "off", "-n2")
     assert run.code == 4
     assert "Leave -n out to ask one at a time" in run.text
+
+
+def test_a_resumed_run_asks_an_arm_that_joins_it_what_the_first_was_asked(bench: Bench, script: Script) -> None:
+    first = bench("--model", script("one"), "--limit", "4", "--controls", "--audit", "3", "--run-dir", "reports/r")
+    assert first.code == 0
+    again = bench("--resume=reports/r", "--model", f"{script('one')},{script('two')}")
+    validity = again.results["validity"]
+    assert set(validity["controls"]["arms"]) == set(validity["audit"]["arms"]) == set(again.results["arms"])
+    assert len(again.results["arms"]) == 2
+    assert (again.results["options"]["controls"], again.results["options"]["audit"]) == (True, 3)

@@ -58,13 +58,13 @@ def test_tokens_of_thoughts_and_of_answers_are_counted_apart(maker: RunMaker, an
     mode = build(maker.write()).validity.mode
     assert (mode.arms["one"].thinking_tokens, mode.arms["one"].answer_tokens) == (40 * 120, 10 * 120)
     each = f"{numbers.count(4800)} thinking and {numbers.count(1200)} answering"
-    assert mode.reason == f"seen as asked in every output; tokens: one {each}, two {each}"
+    assert mode.reason == f"every output in the mode asked for; tokens: one {each}, two {each}"
 
 
 def test_without_counts_nothing_is_said_of_tokens(maker: RunMaker, answered: Answered) -> None:
     mode = build(maker.arm("one", answered()).arm("two", answered()).write()).validity.mode
     assert (mode.arms["one"].thinking_tokens, mode.arms["one"].answer_tokens) == (None, None)
-    assert mode.reason == "seen as asked in every output"
+    assert mode.reason == "every output in the mode asked for"
 
 
 def test_thinking_that_no_runtime_reports_is_not_checked(maker: RunMaker, answered: Answered) -> None:

@@ -179,3 +179,12 @@ def test_tradeoffs_are_read_off_verdicts_and_can_t_tell_is_not_the_same(run: Run
 def test_nothing_is_traded_with_one_arm(maker: RunMaker, answered: Answered) -> None:
     maker.arm("only", answered())
     assert tradeoffs(results_of(maker.write())) == ()
+
+
+def test_what_was_asked_of_one_arm_is_not_said_of_the_other(run: RunDirectory) -> None:
+    write_controls(run, Controls(arm="bf16", tracks={TRACK: control(0.5)}))
+    write_audit(run, Audit(arm="bf16", n=24, concurrency=4, flips=0))
+    validity = results_of(run).validity
+    for check in (validity.controls, validity.audit):
+        assert check.state == "not checked"
+        assert check.reason.endswith("not asked of 4bit, gguf")

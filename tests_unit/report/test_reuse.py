@@ -34,7 +34,7 @@ def test_reuse_that_worked_is_counted_and_not_printed(maker: RunMaker, answered:
     results = build(asked_for_reuse(maker.arm("one", answered(image_tokens=64, cached_tokens=70)).write()))
     check = results.validity.reuse
     assert check.state == "same"
-    assert "did not read the image again for 80 of 80 later questions" in check.reason
+    assert "needed one reading of an image for 80 of 80 later questions" in check.reason
     assert "Image reuse" not in terminal_table(results)
 
 

@@ -48,4 +48,4 @@ def test_nothing_is_said_where_nothing_can_be_known(settings: dict[str, bool], f
 def test_questions_are_counted_by_image_and_track() -> None:
     found = count_reuse("arm", [*records([0, 64, 70]), *records([0, 0], "b"), *records([0, 64], track="u")])
     assert (found.later, found.reused) == (4, 3)
-    assert found.sentence == "arm did not read the image again for 3 of 4 later questions on it"
+    assert found.sentence == "arm needed one reading of an image for 3 of 4 later questions on it"
