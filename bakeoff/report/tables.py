@@ -46,6 +46,11 @@ class Forest(msgspec.Struct, frozen=True, kw_only=True):
     axis: Axis
     groups: tuple[tuple[str, tuple[ForestRow, ...]], ...]
 
+    @property
+    def many(self) -> str:
+        """How many comparisons it draws."""
+        return numbers.count(sum(len(rows) for _, rows in self.groups))
+
 
 class Errors(msgspec.Struct, frozen=True, kw_only=True):
     """Errors of one arm that say the same."""

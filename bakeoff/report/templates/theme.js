@@ -22,6 +22,13 @@
     var name = event.data && event.data.bakeoffTheme;
     if (event.source === window.parent && names.indexOf(name) >= 0) { show(name); }
   });
+  /* A link to a folded track opens it. */
+  function unfold() {
+    var place = document.getElementById(location.hash.slice(1)), fold = place && place.nextElementSibling;
+    if (fold && fold.matches("details.of-track")) { fold.open = true; }
+  }
+  window.addEventListener("hashchange", unfold);
+  unfold();
   window.addEventListener("beforeprint", function () {
     document.querySelectorAll("details").forEach(function (fold) { fold.open = true; });
   });
