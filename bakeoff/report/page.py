@@ -28,7 +28,7 @@ from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_CARDS = 8
-_STYLES = ("style.css", "plots.css", "viewer.css")
+_STYLES = ("tokens.css", "style.css", "plots.css", "viewer.css")
 _SCRIPTS = (
     *("theme.js", "viewer_data.js", "viewer_filter.js", "viewer_address.js", "viewer_list.js"),
     *("viewer_labels.js", "viewer_picture.js", "viewer_card.js", "viewer.js"),

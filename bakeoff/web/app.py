@@ -14,6 +14,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+import bakeoff.report
 from bakeoff.errors import BakeoffError
 from bakeoff.files import disk_trouble
 from bakeoff.web import asked, cases, launch
@@ -95,6 +96,7 @@ class _Ui:
             Route("/api/cases/image", self._change(cases.NewImage, _aside(cases.store_image)), methods=post),
             Route("/api/cases/try", self._change(cases.TryCase, self._try), methods=post),
             Route(f"/files/{self._access.file_key}/{{kind}}/{{rest:path}}", self._file, methods=get),
+            Route("/static/tokens.css", _tokens, methods=get),
             Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")),
         ]
 
@@ -270,6 +272,11 @@ class _Ui:
 
 
 _PICTURE = ("track", "sample", "digest")
+
+
+async def _tokens(_: Request) -> Response:
+    """Return the colours and letters that the app shares with the report."""
+    return FileResponse(Path(bakeoff.report.__path__[0]) / "templates" / "tokens.css")
 
 
 def _aside(act: Callable[[T], object]) -> Callable[[T, Request], Awaitable[object]]:

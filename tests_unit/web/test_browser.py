@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from PIL import Image as Pillow, ImageDraw
 
-import bakeoff.report
-import bakeoff.web
 from bakeoff.report import build, numbers
 from bakeoff.tracks import TRACKS
 from bakeoff.web.place import Place
@@ -498,14 +496,3 @@ def test_numbers_are_written_as_the_report_writes_them(window: Window) -> None:
         [numbers.score_interval(v, n) for v, n in intervals],
         numbers.instant("2026-11-30T09:12:44.5+00:00"),
     ]
-
-
-def test_tokens_are_those_of_the_report() -> None:
-    def tokens(folder: Path) -> list[tuple[str, str]]:
-        text = "\n".join(path.read_text("utf-8") for path in sorted(folder.glob("*.css")))
-        return re.findall(r"(--(?!sans|serif|mono)[\w-]+):\s*(#[0-9A-Fa-f]{6})", text)
-
-    theirs = tokens(Path(bakeoff.report.__path__[0]) / "templates")
-    ours = tokens(Path(bakeoff.web.__path__[0]) / "static")
-    assert len(ours) > 40
-    assert set(ours) <= set(theirs)

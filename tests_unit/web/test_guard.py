@@ -217,3 +217,10 @@ def test_a_slow_reader_of_events_does_not_hold_up_others(client: Client) -> None
     assert json.loads(client.get("/live.json").text) is None
     for stream in streams:
         stream.close()
+
+
+def test_the_app_wears_the_colours_of_the_report(client: Client) -> None:
+    served = client.get("/static/tokens.css")
+    assert (served.status_code, served.headers["Content-Type"].split(";")[0]) == (200, "text/css")
+    assert "--accent:" in served.text
+    assert '<link rel="stylesheet" href="/static/tokens.css">' in client.get("/").text
