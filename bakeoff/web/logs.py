@@ -56,7 +56,7 @@ def read_log(path: Path, start: int | None) -> LogPart:
     if not cut and len(content) == MOST_BYTES:
         cut = len(content)  # a line without an end must not stop the log for good
     text = content[:cut].decode("utf-8", "replace")
-    lines = text.split("\n")[:-1] if text.endswith("\n") else text.split("\n")
+    lines = text.removesuffix("\n").split("\n") if text else []
     if skipped and lines:
         skipped += len(lines[0].encode()) + 1
         lines = lines[1:]

@@ -39,6 +39,10 @@ def browser() -> Iterator[Any]:
         running.close()
 
 
+AT_END = """() => {
+  const log = document.getElementById("log");
+  return log.scrollHeight > log.clientHeight && log.scrollHeight - log.scrollTop - log.clientHeight < 2;
+}"""
 SMALL = """() => [...document.querySelectorAll("a.button, button, select, input, summary, nav a")]
   .map(e => [e.outerHTML.slice(0, 80), (e.closest("label") ?? e).getBoundingClientRect()])
   .filter(([, r]) => r.width > 1 && (r.height < 24 || r.width < 24)).map(([text]) => text)"""
@@ -182,6 +186,27 @@ def test_a_run_goes_on_while_the_app_is_restarted_and_the_tab_finds_it_again(
     window.context.close()
 
 
+def test_the_log_stays_at_its_end_until_somebody_scrolls_up(
+    window: Window, client: Client, script: Callable[..., str]
+) -> None:
+    page = window.open("/live")
+    started = client.post(
+        "/api/start", {"models": [script()], "tracks": ["calibration"], "limit": 40, "parity": "off"}
+    ).json()
+    page.wait_for_selector("#verdict.good")
+    client.finished(started["job"])
+    page.wait_for_selector("#log >> text=run ended with exit code 0")
+    page.set_viewport_size({"width": 390, "height": 844})  # lines break, and the log gets longer
+    page.wait_for_function(AT_END)
+    page.evaluate("document.getElementById('log').scrollTop = 0")
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.evaluate("() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate("document.getElementById('log').scrollTop") == 0
+    written = client.get(f"/api/jobs/{started['job']}/log").text.rstrip("\n").split("\n")
+    assert page.locator("#log > div").count() == len(written)  # and none without a line in the file
+
+
 def test_twenty_tabs_stay_alive(window: Window, client: Client, script: Callable[..., str]) -> None:
     tabs = [window.open("/live") for _ in range(20)]
     started = client.post(
@@ -263,6 +288,12 @@ def test_a_custom_case_is_drawn_tried_asked_and_saved(window: Window, client: Cl
     page.mouse.up()
     drawn = [float(page.input_value(f"#expected-{key}")) for key in ("x1", "y1", "x2", "y2")]
     assert drawn == pytest.approx([250, 250, 750, 750], abs=8)
+    page.fill("#id", "red box")
+    page.click("#try")
+    page.wait_for_selector("#problem:not([hidden])")
+    assert page.evaluate("document.activeElement.id") == "id"
+    assert page.evaluate("document.getElementById('problem').previousElementSibling.contains(document.activeElement)")
+    page.fill("#id", "red_box")
     for output, verdict in (
         ("250, 250, 750, 750", "✓ right"),
         ("0, 0, 100, 100", "✕ wrong"),
@@ -288,7 +319,7 @@ def test_a_custom_case_is_drawn_tried_asked_and_saved(window: Window, client: Cl
     page.click("#remove")
     page.click("#remove")
     page.wait_for_selector("text=None yet.")
-    assert window.faults == ["Failed to load resource: the server responded with a status of 400 (Bad Request)"]
+    assert window.faults == ["Failed to load resource: the server responded with a status of 400 (Bad Request)"] * 2
 
 
 @pytest.fixture
@@ -482,6 +513,7 @@ def test_numbers_are_written_as_the_report_writes_them(window: Window) -> None:
           return [
             whole.map(f.count), shares.map(score), rates.map(f.perMinute), times.map(f.duration), times.map(f.latency),
             sizes.map(f.memory), intervals.map(interval), f.instant("2026-11-30T09:12:44.5+00:00"),
+            [0.2, 6.96, 9.2, 13].map(f.left), f.broken("uv run pytest a.py -v --run-dir='/my -own' --color=no"),
           ];
         }""",
         [whole, shares, rates, times, sizes, intervals],
@@ -495,4 +527,6 @@ def test_numbers_are_written_as_the_report_writes_them(window: Window) -> None:
         [numbers.memory(v) for v in sizes],
         [numbers.score_interval(v, n) for v, n in intervals],
         numbers.instant("2026-11-30T09:12:44.5+00:00"),
+        ["1\u202fs", "7\u202fs", "10\u202fs", "0:13\u202fmin"],
+        "uv run pytest a.py \\\n  -v \\\n  --run-dir='/my -own' \\\n  --color=no",
     ]

@@ -93,6 +93,16 @@ def test_a_log_is_read_on_with_levels_and_without_control_characters(tmp_path: P
     assert read_log(tmp_path / "none", 5).lines == ()
 
 
+def test_a_log_that_has_no_further_line_yields_none_and_not_an_empty_one(tmp_path: Path) -> None:
+    path = tmp_path / "log.txt"
+    path.write_text("one\n\ntwo\n", "utf-8")
+    part = read_log(path, None)
+    assert [line.text for line in part.lines] == ["one", "", "two"]
+    assert read_log(path, part.end).lines == ()
+    path.write_text("one\n\ntwo\nthr", "utf-8")
+    assert read_log(path, part.end).lines == ()
+
+
 def test_a_long_log_is_read_from_its_end_and_says_what_it_skips(tmp_path: Path) -> None:
     path = tmp_path / "log.txt"
     path.write_text("".join(f"line {n}\n" for n in range(20_000)), "utf-8")

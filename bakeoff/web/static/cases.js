@@ -137,12 +137,15 @@ for (const name of ["dragleave", "drop"]) $("drop").addEventListener(name, () =>
 $("drop").addEventListener("drop", (event) => { event.preventDefault(); take(event.dataTransfer.files[0]); });
 
 async function attempt(work) {
+  $("tried").textContent = $("saved").textContent = "";
   tell($("problem"), "");
   try {
     return await work();
   } catch (problem) {
     tell($("problem"), problem.message);
     const wrong = $(problem.code) ?? field(problem.code.split(".")[1]) ?? (problem.code.startsWith("expected") ? $("expected-fields").querySelector("input, textarea") : null);
+    const place = wrong?.closest(".fields") ?? wrong?.closest(".field, .toolbar") ?? $("expected");
+    place.after($("problem")); // beside what is wrong, which may be far up
     (wrong ?? $("problem")).focus();
     return null;
   }

@@ -9,7 +9,7 @@ const asked = new URLSearchParams(location.search);
 const rows = await get("/runs.json").catch((problem) => { tell($("problem"), problem.message); return []; });
 for (const id of ["a", "b"]) {
   $(id).replaceChildren(h("option", { value: "" }, "Choose a run"), ...rows.map((row) =>
-    h("option", { value: row.run }, `${instant(row.created)}, ${row.arms.join(", ")} (${row.run})`)));
+    h("option", { value: row.run }, `${row.run}, ${instant(row.created)}, ${row.arms.join(", ")}`)));
   const wanted = asked.get(id);
   if (rows.some((row) => row.run === wanted)) $(id).value = wanted;
   else if (wanted) tell($("problem"), `There is no run ${wanted}.`);

@@ -65,6 +65,12 @@ export function time(seconds) {
   return unit ? `${duration(seconds)}${NARROW}${unit}` : duration(seconds);
 }
 
+/** How long something still takes; tenths of a guess tell nothing. */
+export const left = (seconds) => (seconds < 10 ? `${Math.max(Math.ceil(seconds), 1)}${NARROW}s` : time(seconds));
+
+/** A long command over several lines, which a shell reads as one; what stands in quotes is left whole. */
+export const broken = (typed) => (typed.length > 36 ? typed.replace(/ (?=-)(?=[^']*(?:'[^']*'[^']*)*$)/g, " \\\n  ") : typed);
+
 export function memory(size) {
   if (size === null || size === undefined) return DASH;
   return size >= 999_500_000 ? `${fixed(size / 1e9, 1)}${NARROW}GB` : `${fixed(size / 1e6, 0)}${NARROW}MB`;

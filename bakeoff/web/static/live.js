@@ -2,7 +2,7 @@
 
 import { post, files } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, counted, instant, interval, memory, perMinute, score, time } from "./format.js";
+import { broken, count, counted, instant, interval, left as stillTakes, memory, perMinute, score } from "./format.js";
 import { frame } from "./framed.js";
 import { onLive } from "./shell.js";
 
@@ -40,7 +40,7 @@ function state(now) {
   if (!live.arms.length) $("arms").append(h("p", { class: "fine" }, isOn ? "No arm has begun." : "No arm began."));
   $("pause").hidden = !isOn;
   if (!isOn && isPaused) $("pause").click();
-  $("steps").replaceChildren(...live.steps.map((step) => h("div", {}, h("p", { class: "fine" }, `${step.name}: ${step.state}${step.code === null ? "" : `, exit code ${step.code}`}`), h("pre", { tabindex: 0 }, step.typed))));
+  $("steps").replaceChildren(...live.steps.map((step) => h("div", {}, h("p", { class: "fine" }, `${step.name}: ${step.state}${step.code === null ? "" : `, exit code ${step.code}`}`), h("pre", { tabindex: 0 }, broken(step.typed)))));
   $("whole").href = `/api/jobs/${encodeURIComponent(live.job)}/log`;
   sample();
   report();
@@ -76,7 +76,7 @@ function armLine(arm) {
   const facts = [
     `${counted(arm.answered, arm.selected)} answered`,
     arm.per_s ? `${perMinute(arm.per_s)} a minute` : null,
-    arm.eta_s ? `${time(arm.eta_s)} left` : null,
+    arm.eta_s ? `${stillTakes(arm.eta_s)} left` : null,
     arm.errors ? h("span", { class: "bad" }, `${count(arm.errors)} without an answer`) : "no errors",
     arm.skipped ? `${count(arm.skipped)} left out, as the arm cannot be asked them` : null,
     arm.truncated ? h("span", { class: "bad" }, `${count(arm.truncated)} cut off`) : "none cut off",
@@ -136,12 +136,17 @@ async function report() {
 
 function log({ fresh, part }) {
   const place = $("log");
-  const follows = place.scrollHeight - place.scrollTop - place.clientHeight < 24;
   if (fresh) place.replaceChildren(...(part.skipped ? [h("div", { class: "info" }, `… ${count(part.skipped)} bytes before this`)] : []));
   place.append(...part.lines.map((line) => h("div", { class: line.level }, line.text || " ")));
   while (place.childElementCount > 2000) place.firstElementChild.remove();
-  if (follows) place.scrollTop = place.scrollHeight;
+  toEnd();
 }
+
+/** The log stays at its end, also in a window of another size, until somebody scrolls up in it. */
+let follows = true;
+const toEnd = () => { if (follows) $("log").scrollTop = $("log").scrollHeight; };
+$("log").addEventListener("scroll", () => { follows = $("log").scrollHeight - $("log").scrollTop - $("log").clientHeight < 24; });
+new ResizeObserver(toEnd).observe($("log"));
 
 function link(isUp) {
   if (isUp) heardAt = Date.now();
@@ -162,7 +167,7 @@ for (const [id, how] of [["stop", "sample"], ["stop-now", "now"], ["kill", "kill
   $(id).addEventListener("click", () => { $(id).hidden = true; act("/api/stop", { job: live.job, how }); });
 }
 $("resume").addEventListener("click", () => { $("resume").hidden = true; act(`/api/runs/${encodeURIComponent(live.run)}/resume`, {}); });
-$("level").addEventListener("change", () => { $("log").dataset.level = $("level").value; });
+$("level").addEventListener("change", () => { $("log").dataset.level = $("level").value; toEnd(); });
 $("pause").addEventListener("click", () => {
   isPaused = !isPaused;
   $("pause").setAttribute("aria-pressed", String(isPaused));

@@ -2,7 +2,7 @@
 
 import { get, post } from "./api.js";
 import { $, h, say, tell } from "./dom.js";
-import { count, fileSize, time as inWords } from "./format.js";
+import { broken, count, fileSize, time as inWords } from "./format.js";
 import { onLive } from "./shell.js";
 
 const NUMBERS = ["limit", "margin", "concurrency", "temperature", "top_k", "top_p", "min_p", "repetition_penalty",
@@ -38,7 +38,7 @@ function showArms(arms) {
 function trackState(row) {
   if (row.prepared === null) return row.can_prepare ? `not prepared, ${count(row.full)} in all` : "none yet";
   if (row.full && row.full > row.prepared) return `${count(row.prepared)} of ${count(row.full)} prepared`;
-  return `${count(row.prepared)} samples`;
+  return many(row.prepared, "sample");
 }
 
 function trackRow(row, isChecked) {
@@ -108,9 +108,6 @@ async function check() {
 }
 
 const many = (number, word) => `${count(number)} ${word}${number === 1 ? "" : "s"}`;
-
-/** A long command over several lines, which a shell reads as one. */
-const broken = (typed) => (typed.length > 36 ? typed.replaceAll(" -", " \\\n  -") : typed);
 
 function showOrder(order, found) {
   const time = found.estimate;

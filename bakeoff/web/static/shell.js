@@ -2,7 +2,7 @@
 
 import { get } from "./api.js";
 import { $ } from "./dom.js";
-import { memory, time } from "./format.js";
+import { left as inWords, memory } from "./format.js";
 import { follow } from "./stream.js";
 
 const names = ["auto", "light", "dark"];
@@ -35,7 +35,7 @@ listeners.push({
     const isOn = live && ["running", "stopping"].includes(live.phase);
     const left = isOn ? live.arms.reduce((sum, arm) => sum + (arm.eta_s || 0), 0) : 0;
     const isOpen = isOn && live.arms.some((arm) => arm.eta_s === null && arm.state === "waiting"); // its pace is not known yet
-    $("rail-live").textContent = isOn ? (left ? `${isOpen ? "over " : ""}${time(left)} left` : live.phase) : "";
+    $("rail-live").textContent = isOn ? (left ? `${isOpen ? "over " : ""}${inWords(left)} left` : live.phase) : "";
   },
 });
 // After the page's own script has run, so that none misses the first state.
