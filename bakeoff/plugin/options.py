@@ -193,6 +193,7 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **DEFAULTS,
         **stored,
         **raw_options(config),
+        **dict.fromkeys(GATE_OPTIONS),
         **GATE_DEFAULTS,
         **_gates(config, stored),
     }

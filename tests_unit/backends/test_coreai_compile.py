@@ -80,7 +80,9 @@ def test_what_a_killed_compile_left_is_discarded(tmp_path: Path, cache: Path, mo
     import subprocess  # noqa: PLC0415 - beside its use
     import sys  # noqa: PLC0415
 
-    compiler(tmp_path / "bin", monkeypatch, families=("h9", "h15"), after="import os, signal; os.kill(os.getppid(), 9)")
+    compiler(
+        tmp_path / "bin", monkeypatch, families=("h9", "h15"), after="import os; os.kill(os.getppid(), 9); os._exit(0)"
+    )
     raw = bundle(tmp_path)
     code = (
         "from pathlib import Path; from bakeoff.backends.coreai.compile import compiled; import sys; "

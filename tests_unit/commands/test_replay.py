@@ -161,5 +161,5 @@ def test_every_option_of_the_plugin_is_stored_or_known_to_be_left_out() -> None:
     options.add_options(parser)  # type: ignore[arg-type]  # stands in for pytest's
     config = SimpleNamespace(getoption=lambda _: None)
     stored = options.storable(config, {}).keys()  # type: ignore[arg-type]  # stands in for pytest's
-    kept_as_typed = {"fail_on_wrong"}
+    kept_as_typed = {"fail_on_wrong", "host_timeout"}
     assert parser.names - stored - replay._DROPPED.keys() == kept_as_typed
