@@ -41,8 +41,8 @@ def compiled(raw: Path, sha256: str, *, log_path: Path, progress: Callable[[str]
     with filelock.FileLock(place.with_suffix(".lock")):
         if not place.is_dir():
             for left in place.parent.glob(f".{key}-*"):
-                # Under the lock no other compile of it can be going on, but for a compiler whose parent was killed: what
-                # that still writes is nobody's, and goes with the next compile.
+                # Under the lock no other compile of it can be going on, but for a compiler whose parent was killed:
+                # what that still writes is nobody's, and goes with the next compile.
                 shutil.rmtree(left, ignore_errors=True)
             progress(f"compiling {raw.name} for every GPU family, once: about half an hour for 3B (log: {log_path})")
             _compile(raw, place, key, log_path)
