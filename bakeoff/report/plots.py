@@ -50,7 +50,7 @@ _TICK_ROOM = 36
 def draw(
     panels: Sequence[Panel], *, columns: int, size: tuple[int, int], label: str, kind: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Return panels side by side as an SVG element, and the names for which no place was free, each after its number if that had one.
+    """Return panels side by side as an SVG element, and the names without a place, each after its number if it has one.
 
     Args:
         panels: what to draw, in reading order.

@@ -86,7 +86,5 @@ def _plain(value: Any) -> str:
             return ", ".join(_plain(item) for item in value) or "none"
         case dict():
             return "none"
-        case str() if re.fullmatch("[0-9a-f]{64}", value):
-            return f"{numbers.short_hash(value)}…"
         case _:
-            return str(value)
+            return re.sub("^([0-9a-f]{64})$", lambda found: f"{numbers.short_hash(found[1])}…", str(value))
