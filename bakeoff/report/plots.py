@@ -169,11 +169,13 @@ def _label(axes: "Axes", panel: Panel, size: tuple[int, int]) -> list[str]:
         return found is not None
 
     left_over = [which for which, spot in enumerate(panel.spots) if not write(spot.name, which)]
-    numbered = {which: str(number) for number, which in enumerate(left_over, start=1)}
-    return [
-        f"{number} {panel.spots[which].name}" if write(number, which) else panel.spots[which].name
-        for which, number in numbered.items()
-    ]
+    told: list[str] = []
+    number = 1
+    for which in left_over:
+        is_written = write(str(number), which)
+        told.append(f"{number} {panel.spots[which].name}" if is_written else panel.spots[which].name)
+        number += is_written
+    return told
 
 
 def _pixels(panel: Panel, size: tuple[int, int], x: float, y: float) -> tuple[float, float]:

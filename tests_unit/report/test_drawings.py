@@ -90,10 +90,23 @@ def test_a_name_without_room_is_a_number_told_beside_the_drawing() -> None:
     spots = [spot(name, "mlx", x, 50.0) for name, x in zip(names, (60.0, 61.0, 600.0), strict=True)]
     svg, unplaced = draw([panel(*spots)], columns=1, size=(200, 200), label="Toy", kind="toy slim")
     texts = [node.text for node in ET.fromstring(svg).iter("text")]  # noqa: S314 -- our own drawing
-    assert len(unplaced) == 3
-    assert {"1", "3"} <= set(texts)
-    assert unplaced[0] == f"1 {names[0]}"
+    told = dict(re.match(r"(\d*) ?(a name.*)", name).groups()[::-1] for name in unplaced)  # type: ignore[union-attr]  # each holds a name
+    assert list(told) == names
+    numbers = [number for number in told.values() if number]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    assert len(numbers) >= 2
+    assert set(numbers) <= set(texts)
     assert not set(names) & set(texts)
+
+
+def test_no_number_is_left_out_where_a_mark_has_room_for_none() -> None:
+    names = [f"a name so long that it has no room {number}" for number in range(7)]
+    spots = [spot(name, "mlx", x, 50.0) for name, x in zip(names, (*[60.0] * 6, 600.0), strict=True)]
+    unplaced = draw([panel(*spots)], columns=1, size=(200, 200), label="Toy", kind="toy slim")[1]
+    numbers = [name.split()[0] for name in unplaced if name[0].isdigit()]
+    assert len(unplaced) == 7
+    assert 1 < len(numbers) < 7
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
 
 
 @settings(deadline=None)
