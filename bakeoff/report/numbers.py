@@ -24,6 +24,11 @@ def count(number: int | None) -> str:
     return NO_DATA if number is None else f"{number:,d}".replace(",", NARROW).replace("-", MINUS)
 
 
+def tokens(number: int) -> str:
+    """Return a count of tokens with its word."""
+    return f"{count(number)} token{'' if number == 1 else 's'}"
+
+
 def whole(value: float) -> str:
     """Return a number rounded to a whole one."""
     return count(round(value))

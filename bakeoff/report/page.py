@@ -144,7 +144,7 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
         "errors": errors,
         "more_errors": more_errors,
         "environment": provenance.about(results.environment),
-        "options": provenance.about_options(results.options),
+        "options": provenance.unset_last(provenance.about_options(results.options)),
         "identities": [
             {
                 "arm": name,
@@ -193,4 +193,6 @@ def _why(results: Results, comparison: Comparison) -> str:
 
 
 def _by_track(found: tuple[groups.GroupTable, ...]) -> list[tuple[str, list[groups.GroupTable]]]:
-    return [(name, list(of_track)) for name, of_track in itertools.groupby(found, key=lambda table: table.title)]
+    """Return the tables of each track, the longest first: so they fill two columns evenly."""
+    by_track = itertools.groupby(found, key=lambda table: table.title)
+    return [(name, sorted(of_track, key=lambda table: -len(table.rows))) for name, of_track in by_track]

@@ -50,7 +50,7 @@ _TICK_ROOM = 36
 def draw(
     panels: Sequence[Panel], *, columns: int, size: tuple[int, int], label: str, kind: str
 ) -> tuple[str, tuple[str, ...]]:
-    """Return panels side by side as an SVG element, and the names for which no place was free.
+    """Return panels side by side as an SVG element, and the names without a place, each after its number if it has one.
 
     Args:
         panels: what to draw, in reading order.
@@ -149,7 +149,7 @@ def _ticks(axes: "Axes", panel: Panel, size: tuple[int, int]) -> None:
 
 
 def _label(axes: "Axes", panel: Panel, size: tuple[int, int]) -> list[str]:
-    """Write the names beside their marks and return those for which no place was free."""
+    """Write the names beside their marks, a number for want of room; return the names that are not written."""
     at = [_pixels(panel, size, spot.x, spot.y) for spot in panel.spots]
     taken: list[Box] = []
     for spot, (x, y) in zip(panel.spots, at, strict=True):
@@ -158,15 +158,24 @@ def _label(axes: "Axes", panel: Panel, size: tuple[int, int]) -> list[str]:
     if panel.level is not None:
         level = _pixels(panel, size, panel.x.low, panel.level)[1]
         taken.append((size[0] - 110.0, level, float(size[0]), level + 18))
-    unplaced: list[str] = []
-    for spot, (x, y) in zip(panel.spots, at, strict=True):
-        found = place(spot.name, x, y, taken, (0.0, 0.0, float(size[0]), float(size[1])))
-        if found is None:
-            unplaced.append(spot.name)
-            continue
-        taken.append(found.box)
-        _text(axes, (found.x, found.y), spot.name, size, colour="name", align=found.align, weight=600)
-    return unplaced
+    frame = (0.0, 0.0, float(size[0]), float(size[1]))
+    own = dict(enumerate(taken[: len(at)]))
+
+    def write(name: str, which: int) -> bool:
+        found = place(name, at[which], own[which], taken, frame)
+        if found is not None:
+            taken.append(found.box)
+            _text(axes, (found.x, found.y), name, size, colour="name", align=found.align, weight=600)
+        return found is not None
+
+    left_over = [which for which, spot in enumerate(panel.spots) if not write(spot.name, which)]
+    told: list[str] = []
+    number = 1
+    for which in left_over:
+        is_written = write(str(number), which)
+        told.append(f"{number} {panel.spots[which].name}" if is_written else panel.spots[which].name)
+        number += is_written
+    return told
 
 
 def _pixels(panel: Panel, size: tuple[int, int], x: float, y: float) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """What made a run, as names and texts: arms, options, environment. What was not set is told from what is not known."""
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -48,6 +49,12 @@ def about_options(options: Mapping[str, Any]) -> Facts:
     return tuple(_flat({name: None if value == [] else value for name, value in options.items()}, "", NOT_SET))
 
 
+def unset_last(facts: Facts) -> Facts:
+    """Return the facts with the names of all that is not set gathered in a last one."""
+    unset = ", ".join(name for name, value in facts if value == NOT_SET)
+    return (*(fact for fact in facts if fact[1] != NOT_SET), *([(NOT_SET, unset)] if unset else []))
+
+
 def about(values: Mapping[str, Any]) -> Facts:
     """Return nested values as dotted names and text, in the order they came."""
     return tuple(_flat(values, "", NOT_KNOWN))
@@ -80,4 +87,4 @@ def _plain(value: Any) -> str:
         case dict():
             return "none"
         case _:
-            return str(value)
+            return re.sub("^([0-9a-f]{64})$", lambda found: f"{numbers.short_hash(found[1])}…", str(value))

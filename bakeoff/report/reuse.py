@@ -3,7 +3,7 @@
 from bakeoff.records import Record
 from bakeoff.report.reading import Arm, Run
 from bakeoff.report.results import Check
-from bakeoff.validity.reuse import check_reuse, count_reuse
+from bakeoff.validity.reuse import check_reuse, count_reuse, told
 
 
 def reuse_check(run: Run) -> Check:
@@ -16,7 +16,7 @@ def reuse_check(run: Run) -> Check:
     counts = [count for arm in asked if (count := count_reuse(arm.name, _records(arm))).reused]
     if not counts:
         return Check(state="not checked", required=False, reason="no image was asked about often enough to tell")
-    return Check(state="same", required=False, reason="; ".join(count.sentence for count in counts))
+    return Check(state="same", required=False, reason=told(counts))
 
 
 def _records(arm: Arm) -> list[Record]:

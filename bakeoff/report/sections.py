@@ -15,7 +15,7 @@ from bakeoff.report.results import Results
 from bakeoff.report.tradeoffs import tradeoffs
 
 _WIDE, _NARROW = (700, 360), (344, 380)
-_WIDE_PANEL, _NARROW_PANEL = (372, 240), (344, 240)
+_WIDE_PANEL, _NARROW_PANEL = (314, 240), (344, 240)
 _COLUMNS = 3
 
 

@@ -3,7 +3,7 @@
 A runtime that reads every image again still gives right answers, only hours later: nothing else shows it.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -31,6 +31,14 @@ class Reuse(msgspec.Struct, frozen=True, kw_only=True):
                 "questions on it: reuse does not work on this runtime with this model"
             )
         return f"{self.arm} needed one reading of an image for {self.reused} of {self.later} later questions on it"
+
+
+def told(counts: Sequence[Reuse]) -> str:
+    """Return the counts of several arms in one sentence."""
+    if len(counts) == 1:
+        return counts[0].sentence
+    arms = ", ".join(f"{found.arm} for {found.reused} of {found.later}" for found in counts)
+    return f"later questions on an image that needed no second reading of it: {arms}"
 
 
 def count_reuse(arm: str, records: Iterable[Record]) -> Reuse:

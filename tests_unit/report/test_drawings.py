@@ -85,6 +85,29 @@ def test_arms_of_a_ladder_are_joined_and_a_published_value_is_a_line() -> None:
     assert "stroke-dasharray" in level
 
 
+def test_a_name_without_room_is_a_number_told_beside_the_drawing() -> None:
+    names = [f"a name so long that it has no room {number}" for number in range(3)]
+    spots = [spot(name, "mlx", x, 50.0) for name, x in zip(names, (60.0, 61.0, 600.0), strict=True)]
+    svg, unplaced = draw([panel(*spots)], columns=1, size=(200, 200), label="Toy", kind="toy slim")
+    texts = [node.text for node in ET.fromstring(svg).iter("text")]  # noqa: S314 -- our own drawing
+    assert [name[name.index("a ") :] for name in unplaced] == names
+    numbers = [name.split()[0] for name in unplaced if name[0].isdigit()]
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+    assert len(numbers) >= 2
+    assert set(numbers) <= set(texts)
+    assert not set(names) & set(texts)
+
+
+def test_no_number_is_left_out_where_a_mark_has_room_for_none() -> None:
+    names = [f"a name so long that it has no room {number}" for number in range(7)]
+    spots = [spot(name, "mlx", x, 50.0) for name, x in zip(names, (*[60.0] * 6, 600.0), strict=True)]
+    unplaced = draw([panel(*spots)], columns=1, size=(200, 200), label="Toy", kind="toy slim")[1]
+    numbers = [name.split()[0] for name in unplaced if name[0].isdigit()]
+    assert len(unplaced) == 7
+    assert 1 < len(numbers) < 7
+    assert numbers == [str(number) for number in range(1, len(numbers) + 1)]
+
+
 @settings(deadline=None)
 @given(
     marks=st.lists(st.tuples(st.floats(0, 640), st.floats(0, 290), st.integers(1, 24)), min_size=3, max_size=12),
@@ -94,8 +117,9 @@ def test_a_name_touches_neither_marks_nor_whiskers_nor_another_name(
     marks: list[tuple[float, float, int]], width: float
 ) -> None:
     taken: list[Box] = [(x - 9, y - 30, x + 9, y + 30) for x, y, _ in marks]
-    for x, y, length in marks:
-        found = place("x" * length, x, y, taken, (0.0, 0.0, width, 290.0))
+    own = list(taken)
+    for (x, y, length), bar in zip(marks, own, strict=True):
+        found = place("x" * length, (x, y), bar, taken, (0.0, 0.0, width, 290.0))
         if found is not None:
             assert not any(overlap(found.box, other) for other in taken)
             assert found.box[0] >= 0

@@ -157,7 +157,17 @@ def test_there_is_no_ladder_between_two_models_or_without_bits(maker: RunMaker, 
     run = maker.write()
     assert ladder_panels(results_of(run)) == ()
     build(run)
-    assert "A ladder needs two arms of one runtime" in (run.path / "report.html").read_text("utf-8")
+    assert "Quant ladder" not in (run.path / "report.html").read_text("utf-8")
+
+
+def test_a_drawing_that_cannot_be_made_leaves_no_heading_behind(maker: RunMaker, answered: Answered) -> None:
+    run = maker.arm("only", answered()).write()
+    build(run)
+    page = (run.path / "report.html").read_text("utf-8")
+    assert "Quality against speed" in page
+    assert "Quant ladder" not in page
+    assert "needs three arms" not in page
+    assert "<figure>" not in page
 
 
 def test_the_scatter_joins_a_runtime_and_shows_a_near_published_value(run: RunDirectory) -> None:

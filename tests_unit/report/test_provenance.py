@@ -7,13 +7,25 @@ import pytest
 
 from bakeoff.records import Record
 from bakeoff.report import build
-from bakeoff.report.provenance import about, about_arm, about_inputs, about_options
+from bakeoff.report.provenance import about, about_arm, about_inputs, about_options, unset_last
 from tests_unit.report.synthetic import RunMaker
 
 
 def test_an_option_that_nobody_gave_is_not_set() -> None:
     told = dict(about_options({"shard": None, "model": [], "temperature": 0.2, "controls": False, "limit": ["60"]}))
     assert told == {"shard": "not set", "model": "not set", "temperature": "0.2", "controls": "no", "limit": "60"}
+
+
+def test_all_options_that_nobody_gave_share_one_line() -> None:
+    told = about_options({"shard": None, "temperature": 0.2, "limit": []})
+    assert unset_last(told) == (("temperature", "0.2"), ("not set", "shard, limit"))
+    assert unset_last((("seed", "0"),)) == (("seed", "0"),)
+
+
+def test_a_hash_of_contents_is_cut_and_a_commit_is_not() -> None:
+    commit = "0897970a63d036a2fba855454e7e35e46f41534f"
+    told = dict(about({"weights_sha256": "f454a327a0" + "2" * 54, "revision": commit, "note": "f454a327a0"}))
+    assert told == {"weights_sha256": "f454a327a0…", "revision": commit, "note": "f454a327a0"}
 
 
 def test_an_input_of_a_model_is_stated_or_not_and_a_setting_set_or_not() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bakeoff.records import Record
-from bakeoff.validity.reuse import FEW, check_reuse, count_reuse
+from bakeoff.validity.reuse import FEW, Reuse, check_reuse, count_reuse, told
 
 ASKED = {"image_reuse": True}
 
@@ -49,3 +49,11 @@ def test_questions_are_counted_by_image_and_track() -> None:
     found = count_reuse("arm", [*records([0, 64, 70]), *records([0, 0], "b"), *records([0, 64], track="u")])
     assert (found.later, found.reused) == (4, 3)
     assert found.sentence == "arm needed one reading of an image for 3 of 4 later questions on it"
+
+
+def test_several_arms_are_told_in_one_sentence() -> None:
+    one, two = Reuse(arm="one", later=12, reused=11), Reuse(arm="two", later=12, reused=12)
+    assert told([one]) == one.sentence
+    assert told([one, two]).endswith("needed no second reading of it: one for 11 of 12, two for 12 of 12")
+    nothing = Reuse(arm="three", later=9, reused=0)
+    assert "three for 0 of 9" in told([one, nothing])

@@ -93,7 +93,7 @@ def _line(record: Record) -> str:
     parts += [f"{visible_line(name)} {numbers.ratio(value)}" for name, value in sorted(record.metrics.items())]
     parts.append(f"rule {visible_line(record.scorer)}" if record.scorer else "rule not recorded")
     if record.completion_tokens is not None:
-        parts.append(f"{numbers.count(record.completion_tokens)} tokens")
+        parts.append(numbers.tokens(record.completion_tokens))
     parts.append("cut off at the limit" if record.status == "truncated" else "ended by itself")
     if record.total_s is not None:
         parts.append(numbers.latency(record.total_s))
