@@ -53,11 +53,11 @@ def controls_check(run: Run) -> ControlsCheck:
     if wrong:
         return ControlsCheck(state="differs", required=True, reason="; ".join(wrong[:2]), arms=arms)
     lifts = [
-        f"{arm} {numbers.points(100 * found.lift)} pp on {track}"
+        f"{numbers.points(100 * found.lift)} pp for {arm} on {track}"
         for arm, tracks in arms.items()
         for track, found in tracks.items()
     ]
-    reason = f"images lift {', '.join(lifts[:4])}"
+    reason = f"with the images scores are higher by {', '.join(lifts[:4])}"
     left_out = [arm for arm in run.arms if not arms.get(arm)]
     if left_out:
         return ControlsCheck(state="not checked", required=False, reason=_some(reason, left_out), arms=arms)

@@ -8,6 +8,7 @@ Every text goes through `visible` and is escaped; no template formats a number.
 import base64
 import hashlib
 import itertools
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +106,11 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
                 "kind": tables.word_kind(c),
                 "sentence": c.sentence,
                 "evidence": f"{_scores(results, c)}{c.evidence}",
-                "why": _why(results, c),
+                "why": why,
                 "where": verdicts.gathering(c.causes.gathered) if c.causes is not None else "",
                 "track": c.track,
             }
-            for c in verdicts.leading(results.comparisons)
+            for c, why in with_why(results)
         ],
         "more_verdicts": numbers.count(len(results.comparisons) - len(verdicts.leading(results.comparisons))),
         "has_more_verdicts": len(results.comparisons) > verdicts.MOST_LEADING,
@@ -186,10 +187,22 @@ def _scores(results: Results, comparison: Comparison) -> str:
     return f"{' and '.join(told)}: "
 
 
-def _why(results: Results, comparison: Comparison) -> str:
-    """Return what the probes found between two arms; nothing when they agree."""
-    found = (f for f in results.validity.parity.findings if f.serious and {comparison.a, comparison.b} == {*f.arms})
-    return next((finding.told_first for finding in found), "")
+def with_why(results: Results) -> Iterator[tuple[Comparison, str]]:
+    """Return the leading comparisons, each with what the probes found between its arms; nothing when these agree.
+
+    What was found between two other arms already is not told in full again.
+    """
+    told: set[str] = set()
+    for comparison in verdicts.leading(results.comparisons):
+        pair = {comparison.a, comparison.b}
+        found = next((f for f in results.validity.parity.findings if f.serious and {*f.arms} == pair), None)
+        if found is None:
+            yield comparison, ""
+        elif found.kind in told:
+            yield comparison, "The probes before the run found the same between these two."
+        else:
+            yield comparison, f"The probes before the run: {found.told_first}. Asking more samples does not mend that."
+            told.add(found.kind)
 
 
 def _by_track(found: tuple[groups.GroupTable, ...]) -> list[tuple[str, list[groups.GroupTable]]]:

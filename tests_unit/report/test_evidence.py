@@ -8,12 +8,14 @@ import pytest
 from bakeoff.records import Record
 from bakeoff.report import build, evidence, summarize
 from bakeoff.report.drawing import ladder_panels, ladder_table, scatter_panels
+from bakeoff.report.page import with_why
 from bakeoff.report.reading import read_run
 from bakeoff.report.results import Results
 from bakeoff.report.tradeoffs import tradeoffs
 from bakeoff.runs import RunDirectory
 from bakeoff.validity.audit import Audit, write_audit
 from bakeoff.validity.controls import Controls, TrackControl, write_controls
+from bakeoff.validity.findings import Finding
 from bakeoff.validity.probes import ClassAgreement, Probe, write_probe
 from tests_unit.report.synthetic import TRACK, RunMaker
 
@@ -198,3 +200,24 @@ def test_what_was_asked_of_one_arm_is_not_said_of_the_other(run: RunDirectory) -
     for check in (validity.controls, validity.audit):
         assert check.state == "not checked"
         assert check.reason.endswith("not asked of 4bit, gguf")
+
+
+def test_what_the_probes_found_stands_beside_a_verdict_and_is_told_in_full_once(run: RunDirectory) -> None:
+    results = results_of(run)
+    pairs = [{c.a, c.b} for c in results.comparisons[:2]]
+    found = [
+        Finding(kind="tiles", arms=tuple(sorted(pair)), sentence="other tiles (0.51)", brief="other tiles")
+        for pair in pairs
+    ]
+    parity = msgspec.structs.replace(results.validity.parity, findings=tuple(found))
+    validity = msgspec.structs.replace(results.validity, parity=parity)
+    told = dict(_told(msgspec.structs.replace(results, validity=validity)))
+    assert told[frozenset(pairs[0])] == (
+        "The probes before the run: other tiles. Asking more samples does not mend that."
+    )
+    assert told[frozenset(pairs[1])] == "The probes before the run found the same between these two."
+    assert set(told.values()) - {told[frozenset(pair)] for pair in pairs} == {""}
+
+
+def _told(results: Results) -> list[tuple[frozenset[str], str]]:
+    return [(frozenset({c.a, c.b}), why) for c, why in with_why(results)]
