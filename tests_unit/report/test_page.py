@@ -201,6 +201,8 @@ def test_page_shows_one_drawing_of_each_kind_for_the_width_and_all_of_it_in_prin
         shown = [kind for kind in ("broad", "slim") if page.locator(f"svg.plot.{kind}").first.is_visible()]
         assert shown == [kind]
         assert page.locator(f"svg.plot.{kind}").count() == 2
+        page.emulate_media(media="print")
+        assert [kind for kind in ("broad", "slim") if page.locator(f"svg.plot.{kind}").first.is_visible()] == [kind]
         page.close()
     page = _open(browser, page_path)
     page.emulate_media(media="print", color_scheme="dark")
