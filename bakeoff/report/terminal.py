@@ -167,7 +167,8 @@ def _verdicts(results: Results, width: int) -> str:
             lines.append(_wrapped(verdicts.flips(comparison.causes), width, indent))
     more = len(results.comparisons) - len(leading)
     if more:
-        lines.append(_wrapped(f"{numbers.count(more)} more {'comparison is' if more == 1 else 'comparisons are'} in the report.", width, indent))
+        are = "comparison is" if more == 1 else "comparisons are"
+        lines.append(_wrapped(f"{numbers.count(more)} more {are} in the report.", width, indent))
     return "\n".join(line for line in lines if line.strip())
 
 
