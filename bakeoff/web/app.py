@@ -14,7 +14,7 @@ from starlette.responses import FileResponse, RedirectResponse, Response, Stream
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-import bakeoff.report
+import bakeoff
 from bakeoff.errors import BakeoffError
 from bakeoff.files import disk_trouble
 from bakeoff.web import asked, cases, launch
@@ -275,8 +275,8 @@ _PICTURE = ("track", "sample", "digest")
 
 
 async def _tokens(_: Request) -> Response:
-    """Return the colours and letters that the app shares with the report."""
-    return FileResponse(Path(bakeoff.report.__path__[0]) / "templates" / "tokens.css")
+    """Return the colours and letters that the app shares with the report, whose code is not loaded for it."""
+    return FileResponse(Path(bakeoff.__path__[0]) / "report" / "templates" / "tokens.css")
 
 
 def _aside(act: Callable[[T], object]) -> Callable[[T, Request], Awaitable[object]]:
