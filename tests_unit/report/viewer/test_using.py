@@ -223,9 +223,11 @@ def test_what_is_offered_in_its_place_opens(opened: Opened) -> None:
     page = opened("#samples/toy/boxes-012")
     page.click("text=toy-boxes-012 >> visible=true")
     wait_for(page, "document.querySelector('#v-title').textContent === 'toy-boxes-012'")
+    assert "#samples/toy/toy-boxes-012" in page.url
     page = opened("#samples/nothing/x")
     page.click("#v-card >> text=text/only (2)")
     wait_for(page, "document.querySelector('#v-title').textContent.startsWith('plain')")
+    assert _count(page, "all") == 2
 
 
 @pytest.mark.parametrize(
