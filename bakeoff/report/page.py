@@ -8,6 +8,7 @@ Every text goes through `visible` and is escaped; no template formats a number.
 import base64
 import hashlib
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from bakeoff.report.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 _FIRST_CARDS = 8
+_PARTS = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=/)")
 _STYLES = ("tokens.css", "style.css", "plots.css", "viewer.css")
 _SCRIPTS = (
     *("theme.js", "viewer_data.js", "viewer_filter.js", "viewer_address.js", "viewer_list.js"),
@@ -52,6 +54,7 @@ def render_page(run: Run, results: Results, wrong: Wrong) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["breakable"] = breakable
     return environment.get_template("report.html.j2").render(
         style=markupsafe.Markup(style),  # noqa: S704 -- our own file, inside <style>
         script=markupsafe.Markup(script),  # noqa: S704 -- our own file, inside <script>
@@ -69,6 +72,11 @@ def _finalize(value: Any) -> Any:
     if value is None:
         return numbers.NO_DATA
     return visible(value) if isinstance(value, str) and not isinstance(value, markupsafe.Markup) else value
+
+
+def breakable(name: str) -> markupsafe.Markup:
+    """Return a name that a narrow column breaks between its words: "Screen|Spot-v2", "Ref|COCO/|+/|g"."""
+    return markupsafe.Markup("<wbr>").join(_PARTS.split(visible(name)))
 
 
 def _policy(style: str, script: str) -> str:

@@ -13,6 +13,7 @@ import pytest
 
 from bakeoff.records import Record, Session
 from bakeoff.report import build
+from bakeoff.report.page import breakable
 from bakeoff.tracks import TRACKS, Published
 from bakeoff.tracks.calibration import scorer_of
 from bakeoff.tracks.track import Protocol, images_then_text
@@ -339,6 +340,19 @@ def test_gates_that_do_not_hold_are_in_sight_and_the_others_folded(page_path: Pa
     assert "--max-errors 0" in in_sight
     assert "--max-truncated 1" in folded
     assert "--max-truncated 1" not in in_sight
+
+
+@pytest.mark.parametrize(
+    ("name", "html"),
+    [
+        ("InfographicVQA", "Infographic<wbr>VQA"),
+        ("RefCOCO/+/g", "Ref<wbr>COCO/<wbr>+/<wbr>g"),
+        ("GSM8K", "GSM8K"),
+        ("a</b>", "a&lt;/<wbr>b&gt;"),
+    ],
+)
+def test_a_column_head_breaks_between_the_words_of_a_name(name: str, html: str) -> None:
+    assert breakable(name) == html
 
 
 def test_page_prints_no_raw_number(page_path: Path) -> None:
