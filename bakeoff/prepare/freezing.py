@@ -2,7 +2,6 @@
 
 import datetime as dt
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,6 +12,7 @@ from bakeoff.errors import UsageProblem
 from bakeoff.prepare.asked import Request
 from bakeoff.prepare.building import build, choose
 from bakeoff.prepare.checks import Consent, check_count, check_disk, check_images, keep_larger
+from bakeoff.prepare.commits import names_one_state
 from bakeoff.prepare.dataset import Dataset
 from bakeoff.prepare.fetching import Fetcher
 from bakeoff.prepare.images import ImageStore
@@ -33,9 +33,6 @@ from bakeoff.prepare.screen import Screen
 from bakeoff.records import Sample, from_line, to_line
 from bakeoff.tracks.census import differences
 from bakeoff.tracks.source import Row
-
-COMMIT = re.compile(r"[0-9a-f]{40}")
-"""A revision that names one state for ever."""
 
 
 def freeze(request: Request, folder: Path, *, link: Link, screen: Screen, consent: Consent) -> Manifest | None:
@@ -127,7 +124,7 @@ def _current(request: Request, folder: Path, store: ImageStore) -> Manifest | No
         return None
     asked = [(s.label, s.repository, s.config, s.split, s.revision) for s in request.source.splits]
     there = [(o.label, o.repository, o.config, o.split, o.revision) for o in manifest.origins]
-    is_pinned = all(COMMIT.fullmatch(split.revision) for split in request.source.splits)
+    is_pinned = all(names_one_state(origin.revision, origin.commit) for origin in manifest.origins)
     if not is_pinned or asked != there or (manifest.size, manifest.version) != (request.size, request.track.version):
         return None
     try:

@@ -9,9 +9,10 @@ from typing import TypeVar
 import httpx2
 import huggingface_hub
 from huggingface_hub import close_session, constants, hf_raise_for_status
-from huggingface_hub.errors import HfHubHTTPError
+from huggingface_hub.errors import HfHubHTTPError, RevisionNotFoundError
 from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined] # public, and loaded lazily
 
+from bakeoff.prepare.commits import listed_commit
 from bakeoff.prepare.listing import Listing, cached_file, cached_listing
 from bakeoff.prepare.problems import NothingWorks, refused, unreachable
 
@@ -91,11 +92,20 @@ class Link:
 
     def _ask_listing(self, repository: str, revision: str) -> Listing:
         def ask() -> Listing:
-            info = self._api.dataset_info(repository, revision=revision, files_metadata=True, timeout=self._stall_s)
+            try:
+                info = self._info(repository, revision)
+            except RevisionNotFoundError:
+                commit = listed_commit(self._api, repository, revision)
+                if commit is None:
+                    raise
+                info = self._info(repository, commit)
             sizes = {file.rfilename: file.size or 0 for file in info.siblings or ()}
             return Listing(repository=repository, commit=str(info.sha), sizes=sizes)
 
         return self._patiently(ask, f"{repository}: list of files", repository, revision)
+
+    def _info(self, repository: str, revision: str) -> huggingface_hub.DatasetInfo:
+        return self._api.dataset_info(repository, revision=revision, files_metadata=True, timeout=self._stall_s)
 
     def text(self, listing: Listing, path: str) -> str:
         """Return a small text file of `listing`, empty when there is none; asked for once."""

@@ -8,6 +8,7 @@ from huggingface_hub import constants
 from huggingface_hub.errors import LocalEntryNotFoundError
 
 from bakeoff.errors import DataMissing
+from bakeoff.prepare.commits import cached_commit, spelled_out
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,15 +33,16 @@ def cached_listing(repository: str, revision: str) -> Listing:
     Raises:
         DataMissing: when that is nothing.
     """
+    commit = cached_commit(repository, revision) or revision
     try:
         folder = Path(
-            huggingface_hub.snapshot_download(repository, repo_type="dataset", revision=revision, local_files_only=True)
+            huggingface_hub.snapshot_download(repository, repo_type="dataset", revision=commit, local_files_only=True)
         )
     except LocalEntryNotFoundError as error:
         raise DataMissing(
             f"HF_HUB_OFFLINE is set and {repository}@{revision} is not in the hub's cache ({constants.HF_HUB_CACHE}). "
             f"Unset it, or fetch the dataset where there is a network: "
-            f"hf download {repository} --repo-type dataset --revision {revision}"
+            f"hf download {repository} --repo-type dataset --revision {spelled_out(repository, revision)}"
         ) from error
     files = (file for file in folder.rglob("*") if file.is_file())
     sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}

@@ -1,11 +1,13 @@
 """A Hugging Face hub of dataset repositories that the real clients read, ranges included, and that fails on demand.
 
-A repository is a folder `root/<owner>/<name>`; every revision but "gone" is one commit. Each request has a number, from
-0; `faults` says which of them go wrong, and how.
+A repository is a folder `root/<owner>/<name>`, the same at every revision: a whole hash is its own commit, a branch is
+`COMMIT`, and neither "gone" nor the beginning of a hash is resolved, though the history lists `COMMIT` and `OLDER`.
+Each request has a number, from 0; `faults` says which of them go wrong, and how.
 """
 
 import http.server
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -18,6 +20,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 COMMIT = "89abcdef0123456789abcdef0123456789abcdef"
+OLDER = "c39eb63" + "0" * 33
 IMAGE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
 """How the hub's parquet files hold an image."""
 
@@ -100,11 +103,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
 
     def _api(self, path: str, *, cut: bool) -> None:
         repository, _, tree = path.partition("/tree/")
+        repository, _, branch = repository.partition("/commits/")
         repository, _, revision = repository.partition("/revision/")
         folder = self.hub.root / repository
         if not folder.is_dir():
             self._reply(*ERRORS["404"])
-        elif revision == "gone":
+        elif branch:
+            told = {"authors": [], "date": "2024-03-08T00:00:00.000Z", "title": "Upload", "message": ""}
+            history = [{"id": commit, **told} for commit in (COMMIT, OLDER)]
+            self._reply(200, {}, json.dumps(history).encode())
+        elif revision == "gone" or re.fullmatch("[0-9a-f]{7,39}", revision):
             self._reply(*ERRORS["gone"])
         elif tree:
             under = folder / tree.partition("/")[2]
@@ -113,7 +121,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         else:
             files = sorted(file for file in folder.rglob("*") if file.is_file())
             siblings = [{"rfilename": _entry(folder, f)["path"], "size": f.stat().st_size} for f in files]
-            self._reply(200, {}, json.dumps({"id": repository, "sha": COMMIT, "siblings": siblings}).encode(), cut=cut)
+            sha = revision if len(revision) == len(COMMIT) else COMMIT
+            self._reply(200, {}, json.dumps({"id": repository, "sha": sha, "siblings": siblings}).encode(), cut=cut)
 
     def _file(self, path: str, *, cut: bool = False, more: bool = False) -> None:
         repository, _, rest = path.removeprefix("/datasets/").partition("/resolve/")

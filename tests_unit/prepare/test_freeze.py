@@ -42,7 +42,7 @@ def test_the_manifest_tells_what_was_read_and_what_was_left_out(bench: Bench) ->
     assert manifest is not None
     assert manifest == read_manifest(bench.folder)
     (origin,) = manifest.origins
-    assert (origin.repository, origin.revision, origin.commit) == (REPOSITORY, "f" * 40, COMMIT)
+    assert (origin.repository, origin.revision, origin.commit) == (REPOSITORY, "f" * 40, "f" * 40)
     assert (origin.rows, origin.rows_taken) == (ROWS, 6)
     assert (manifest.size, manifest.rows_read, manifest.rows_taken, manifest.samples) == ("subset", ROWS, 6, 5)
     assert manifest.left_out == {"left out by the track's rule": 1}
