@@ -64,6 +64,7 @@ class Owner(Generic[J]):
         self._lock = threading.Lock()
         self._ready: Future[float] = Future()
         self._threads: list[threading.Thread] = []
+        self._unanswered: set[Future[Any]] = set()
 
     def start(self, work: Callable[[Callable[[], None]], None], cannot: str) -> float:
         """Run `work` on the thread until it says that the model is loaded, and return the seconds that this took.
@@ -89,6 +90,8 @@ class Owner(Generic[J]):
             if self.closed.is_set():
                 job.fail(BackendDied(self._why))
             else:
+                self._unanswered.add(job.future)
+                job.future.add_done_callback(self._unanswered.discard)
                 self._asked.put(job)
         return job.future
 
@@ -123,12 +126,13 @@ class Owner(Generic[J]):
         A step cannot be broken off. People are told when one takes long; whoever interrupts the waiting leaves it, and
         the thread goes with the process.
         """
+        is_at_work = bool(self._unanswered)
         try:
             with self._lock:
                 self.closed.set()
                 self._asked.put(None)
             self._threads[-1].join(QUIET_S)
-            if self._threads[-1].is_alive():
+            if is_at_work and self._threads[-1].is_alive():
                 self._say("stopping after the step in work; Ctrl-C once more does not wait for it")
             for thread in self._threads:
                 thread.join()

@@ -116,6 +116,29 @@ def test_closing_a_model_that_has_nothing_to_do_says_nothing(
     assert said == []
 
 
+def test_freeing_weights_after_the_last_answer_is_no_step_in_work_however_long_it_takes(
+    said: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(owner, "QUIET_S", 0.0)
+    may_free = threading.Event()
+    held = Owner[Job]("test model", said.append)
+
+    def work(ready: Callable[[], None]) -> None:
+        ready()
+        for asked in held.jobs():
+            asked.settle(lambda asked: asked.prompt.sample_id)
+        may_free.wait()
+
+    held.start(work, "")
+    assert held.submit(job()).result() == "a"
+    closing = threading.Thread(target=held.close)
+    closing.start()
+    closing.join(0.2)
+    may_free.set()
+    closing.join()
+    assert said == []
+
+
 def test_another_interrupt_leaves_the_step_behind(model: Model, said: list[str]) -> None:
     def interrupt(line: str) -> None:
         said.append(line)
