@@ -33,9 +33,9 @@ def anls(output: str, target: Target, threshold: float = THRESHOLD) -> Score:
     return _score(final_answer(output), output, expect(target, TextTarget), threshold)
 
 
-def anls_official(output: str, target: Target) -> Score:
+def anls_official(output: str, target: Target, threshold: float = THRESHOLD) -> Score:
     """Score the raw output, thoughts and all; metrics and errors as `anls`."""
-    return _score(output, output, expect(target, TextTarget))
+    return _score(output, output, expect(target, TextTarget), threshold)
 
 
 def similarity(text: str, answers: tuple[str, ...], threshold: float = THRESHOLD) -> float:
@@ -44,7 +44,7 @@ def similarity(text: str, answers: tuple[str, ...], threshold: float = THRESHOLD
     return best if best >= threshold else 0.0
 
 
-def _score(text: str, output: str, target: TextTarget, threshold: float = THRESHOLD) -> Score:
+def _score(text: str, output: str, target: TextTarget, threshold: float) -> Score:
     """Score `text`, and `output` for the raw metric."""
     raw = similarity(output, target.answers, threshold)
     answer, value = collapse(text), similarity(text, target.answers, threshold)

@@ -15,18 +15,19 @@ from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 from bakeoff.text import collapse, final_answer
 
-VERSION = "1"
+VERSION = "2"
 
 _STRIPPED = (",", ".", "!", "?", ";", ":", "'")
 _FEW_TOKENS = 5
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _INDICATORS = ("could be ", "so ", "is ", "thus ", "therefore ", "final ", "answer ", "result ")
 _TRIVIAL = frozenset((":", ",", ".", "!", "?", ";", "'"))
-# The authors' three kinds of number, written so that no digit run is entered twice.
+# The authors' three kinds of number, written so that no digit run is entered twice; in the first, no more than the
+# last group of three is ever given back.
 _NUMBERS = (
-    re.compile(r"-?\b\d{1,3}(?:,\d{3})++\b"),
+    re.compile(r"-?\b\d{1,3}(?:,\d{3})+\b"),
     re.compile(r"-?(?<!\d)\d++(?:\.\d++)?[eE][+-]?\d++"),
-    re.compile(r"-?(?<!\d)(?:\d++\.\d++|\.\d++|\d++\b)(?![eE][+-]?\d)(?![,\d])"),
+    re.compile(r"-?(?:(?<!\d)\d++\.\d++|\.\d++|(?<!\d)\d++\b)(?![eE][+-]?\d)(?![,\d])"),
 )
 _Key = str | float
 

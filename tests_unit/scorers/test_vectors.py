@@ -12,7 +12,7 @@ import pytest
 
 from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, TextTarget
 from bakeoff.scorers import SCORERS, Scorer, with_frame
-from tools.score_vectors import FRAMED, RULES
+from tools.vector_rules import FRAMED, RULES
 
 Expected = dict[str, Any]
 

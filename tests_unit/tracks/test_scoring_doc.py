@@ -13,7 +13,8 @@ from bakeoff.tracks.baselines import answered
 from bakeoff.tracks.cases import read_cases
 from tests_unit.tracks.reference import FOLDER, needs_reference
 from tests_unit.tracks.tables import DOCS, as_output, table
-from tools.score_vectors import RULES, differences
+from tools.score_vectors import differences
+from tools.vector_rules import RULES
 
 TEXT = (DOCS / "scoring.md").read_text("utf-8")
 VECTORS = Path(__file__).parents[1] / "vectors" / "scorers.jsonl"

@@ -6,7 +6,8 @@ Every rule of a row is as likely as it is in the file. A real run is easier: its
 import time
 from pathlib import Path
 
-from tools.score_vectors import RULES, read_rows, rule_of
+from tools.score_vectors import read_rows
+from tools.vector_rules import RULES, rule_of
 
 VECTORS = Path(__file__).parents[2] / "tests_unit" / "vectors" / "scorers.jsonl"
 SCORES = 1_000_000
