@@ -25,6 +25,7 @@ from bakeoff.runs import (
     utc_now,
 )
 from bakeoff.sharding import read_shard
+from bakeoff.tracks.origins import prepared_revision
 
 
 class Recorder:
@@ -209,7 +210,7 @@ class Recorder:
                 name: TrackManifest(
                     version=plan.track.version,
                     dataset=plan.track.dataset,
-                    revision=plan.track.revision,
+                    revision=prepared_revision(plan.track, plan.samples_sha256),
                     protocol=plan.protocol.name,
                     max_tokens=plan.max_tokens,
                     full=plan.track.full or plan.prepared,

@@ -99,6 +99,10 @@ def test_the_oracle_scores_everything_on_what_was_prepared(prepared: tuple[Path,
         (primary,) = (metric for metric in found["metrics"].values() if metric["primary"])
         assert (primary["value"], found["errors"]) == (1.0, 0), name
         assert found["n"] == len(load_samples(prepared[0] / name))
+    run = json.loads((tmp_path / "run" / "run.json").read_text("utf-8"))
+    for name in SOURCES:
+        origins = manifest_of(prepared[0] / name).origins
+        assert run["tracks"][name]["revision"] == ", ".join(dict.fromkeys(origin.commit for origin in origins))
 
 
 @pytest.mark.slow
