@@ -32,7 +32,8 @@ _MAYBE_THOUGHT = re.compile("think|thought|reasoning|channel", re.IGNORECASE | r
 _ANSWER_OPEN = re.compile("<answer>", re.IGNORECASE | re.ASCII)
 _ANSWER_CLOSE = re.compile("</answer>", re.IGNORECASE | re.ASCII)
 _HYPHENS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2011": "-"})
-_FENCE = re.compile(r"```[A-Za-z0-9_+-]*")
+# A language word begins with a letter and is no name of a value: "```5, 6```" and "```x=5, y=6```" keep theirs.
+_FENCE = re.compile(r"```(?:[A-Za-z][A-Za-z0-9_+-]*+(?!\s*[=:]))?")
 _BOXED = re.compile(r"\\boxed\s*+\{")
 _LONGEST_MARK_RUN = 30  # as in Unicode's stream-safe text format (UAX 15)
 
@@ -40,7 +41,8 @@ _LONGEST_MARK_RUN = 30  # as in Unicode's stream-safe text format (UAX 15)
 def final_answer(output: str | None) -> str:
     """Return the final-answer view: what follows the last thought, or the last `<answer>`, without outer whitespace.
 
-    An unfinished thought is never read: where an opening tag has no closing one, only what stands before it is kept.
+    An unfinished thought is never read: where an opening tag is left after the last closing one, only what stands
+    before it is kept. A closing tag of another kind than the opening one ends a thought too.
     """
     text = output or ""
     start, end = _answer_span(text)
@@ -69,7 +71,8 @@ def fold(text: str) -> str:
     """Return `text` after NFKC, with minus sign, en dash and non-breaking hyphen as `-`."""
     if text.isascii():
         return text
-    return "".join(unicodedata.normalize("NFKC", piece) for piece in _pieces(text.translate(_HYPHENS)))
+    folded = "".join(unicodedata.normalize("NFKC", piece) for piece in _pieces(text.translate(_HYPHENS)))
+    return folded.translate(_HYPHENS)  # again, because a raised or small minus becomes a minus sign
 
 
 def fold_answer(output: str | None) -> str:
@@ -107,9 +110,10 @@ def _answer_span(text: str) -> tuple[int, int]:
     start, end = 0, len(text)
     if not _MAYBE_THOUGHT.search(text):
         return start, end
-    for opening, closing in _THOUGHT_TAGS:
-        for close in closing.finditer(text, start, end):
+    for _, closing in _THOUGHT_TAGS:
+        for close in closing.finditer(text, start):
             start = close.end()
+    for opening, _ in _THOUGHT_TAGS:
         unfinished = opening.search(text, start, end)
         if unfinished:
             end = unfinished.start()

@@ -16,7 +16,7 @@ from bakeoff.scorers.scorer import unparsed
 from bakeoff.scorers.targets import expect
 from bakeoff.text import collapse, final_answer
 
-VERSION = "1"
+VERSION = "2"
 THRESHOLD = 0.5
 _VERBOSE = 4
 

@@ -19,7 +19,7 @@ from bakeoff.scorers.coordinates import read_coordinates
 from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 
-VERSION = "1"
+VERSION = "2"
 
 
 def box_iou(output: str, target: Target, frame: Frame = "norm1000") -> Score:

@@ -12,7 +12,7 @@ from bakeoff.scorers.coordinates import read_coordinates
 from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 
-VERSION = "1"
+VERSION = "2"
 _WHOLE_IMAGE = (0.0, 0.0, 1.0, 1.0)
 
 

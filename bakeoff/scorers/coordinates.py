@@ -1,8 +1,8 @@
 """Reads the first box or point from an answer, in the numbers it is written in.
 
 JSON comes first, then a few written patterns; the first candidate counts, never the best one, and no reading depends
-on the target. A range that a prompt echoes (`[0, 1000]`), percentages, fractions, numbers with units, and a box that
-was cut before its fourth number are not coordinates.
+on the target. A range that a prompt echoes (`[0, 1000]`), percentages, fractions, numbers with units, and a box or an
+object that was cut before its last number ended are not coordinates.
 """
 
 import functools
@@ -39,7 +39,7 @@ def _named(*names: str) -> str:
     )
 
 
-_TWO_PAIRS = re.compile(rf"{_PAIR}\s*+(?:(?:,|to\b)\s*+)?+{_PAIR}")
+_TWO_PAIRS = re.compile(rf"{_PAIR}\s*+(?:(?:,|(?i:to)\b)\s*+)?+{_PAIR}")
 _BOX_PATTERNS = (
     re.compile(rf"[\[({{]\s*+{_N}{_GAP}{_N}{_GAP}{_N}{_GAP}{_N}\s*+[\])}}]"),
     _TWO_PAIRS,
@@ -49,6 +49,7 @@ _POINT_PATTERNS = (re.compile(_named("x", "y"), re.IGNORECASE), re.compile(_PAIR
 _BARE_BOX = re.compile(rf"{_N}{_GAP}{_N}{_GAP}{_N}{_GAP}{_N}")
 _BARE_POINT = re.compile(rf"{_N}{_GAP}{_N}")
 _WRAPPING = " \t\r\n\"'`*_$"
+_QUOTES = frozenset("\"'")
 
 
 class Coordinates(msgspec.Struct, frozen=True):
@@ -98,7 +99,7 @@ def read_coordinates(output: str, *, boxes_only: bool = False) -> Coordinates | 
         for found in _walk(value):
             if is_wanted(found):
                 return found
-    bare = text.lstrip(_WRAPPING).rstrip(_WRAPPING + ".,;")
+    bare = text.lstrip(_WRAPPING).rstrip(_WRAPPING + ".")  # not a comma: more may have followed it
     return _earliest(text, _BOX_PATTERNS, bare, _BARE_BOX) or (
         None if boxes_only else _earliest(text, _POINT_PATTERNS, bare, _BARE_POINT)
     )
@@ -176,7 +177,9 @@ def _first_hit(pattern: re.Pattern[str], text: str) -> tuple[int, Coordinates] |
         numbers = match.groups()
         found = _checked(numbers)
         is_echo = pattern is _TWO_PAIRS and (_checked(numbers[:2]) is None or _checked(numbers[2:]) is None)
-        if found is not None and not is_echo:
+        # A last member with nothing after it may have been cut: {"x": 525, "y": 5
+        is_cut = match.end() == len(text) and not _QUOTES.isdisjoint(match.group())
+        if found is not None and not is_echo and not is_cut:
             return match.start(), found
         position = match.start() + 1  # the second pair of a match may begin a box of its own
     return None

@@ -11,7 +11,7 @@ from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 from bakeoff.text import collapse, fold, fold_answer
 
-VERSION = "1"
+VERSION = "2"
 
 
 def exact(output: str, target: Target) -> Score:

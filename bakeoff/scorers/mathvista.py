@@ -18,7 +18,7 @@ from bakeoff.scorers.numeric import number_list, numeric
 from bakeoff.scorers.option_letter import option_text, read_letter
 from bakeoff.scorers.scorer import graded
 
-VERSION = "1"
+VERSION = "2"
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _BRACKETED = re.compile(r"\(([a-zA-Z])\)")
 _QUOTED = re.compile(r'The answer is "(.*)"\.')

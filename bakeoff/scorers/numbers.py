@@ -2,8 +2,8 @@ r"""Reads the one number that a free-form answer gives.
 
 Numbers are integers and decimals with or without thousands commas, powers of ten (`2e6`, `2x10^6`,
 `2\times10^{6}`), fractions (`a/b`, `\frac{a}{b}`) and mixed numbers (`1 1/5`). A hyphen after a digit, a letter or a
-closing bracket is no sign, and digits glued to a letter before them (`H2O`) are no number. Percent signs and units
-are ignored: 50 % is 50. Which number counts is decided by the text alone; see `read_number`.
+closing bracket is no sign, and digits glued to a letter before them (`H2O`, `x_1`) are no number. Percent signs and
+units are ignored: 50 % is 50. Which number counts is decided by the text alone; see `read_number`.
 """
 
 import math
@@ -14,31 +14,36 @@ from bakeoff.text import final_answer, fold, last_boxed
 _DIGITS = r"(?:[0-9]{1,3}(?:,[0-9]{3}){1,6}+(?![0-9])(?:\.[0-9]++)?|[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)"
 _INTEGER = r"[0-9]++"
 _NUMBER = re.compile(
-    rf"""(?<![A-Za-z0-9_])(?<![0-9]\.)
+    rf"""(?<![A-Za-z0-9])(?<![A-Za-z0-9]_)(?<![0-9]\.)
     (?P<sign>(?<![A-Za-z0-9)\]}}])(?:[-+]|(?<![A-Za-z0-9)\]}}]\ )[-+]\ ))?
     (?:
-        (?:(?P<units>{_INTEGER})\s*+)?\\[dt]?frac\s*+
-        \{{\s*+(?P<top>{_DIGITS})\s*+\}}\s*+\{{\s*+(?P<bottom>{_DIGITS})\s*+\}}
-      | (?:(?P<whole>{_INTEGER})\s++)?(?<!/)
-        (?P<numerator>{_INTEGER})\s?[/\u2044]\s?(?P<denominator>{_INTEGER})(?!\.[0-9]|/)
-      | 10\s?\^\s?\{{?(?P<power_of_ten>[-+]?[0-9]++)\}}?
+        (?:(?P<units>{_INTEGER})\s*+)?\\[cdt]?frac\s*+
+        \{{\s*+(?P<top>[-+]?{_DIGITS})\s*+\}}\s*+\{{\s*+(?P<bottom>[-+]?{_DIGITS})\s*+\}}
+      | (?:(?P<whole>{_INTEGER})\s++(?={_INTEGER}\s?[/\u2044]))?(?<!/)
+        (?P<numerator>(?>{_DIGITS}))\s?[/\u2044]\s?(?P<denominator>(?>{_DIGITS}))(?!\.[0-9]|/)
+      | 10\s?\^\s?[{{(]?(?P<power_of_ten>[-+]?[0-9]++)[)}}]?
       | (?P<decimal>{_DIGITS})
         (?: [eE](?P<exponent>[-+]?[0-9]++)
-          | \s?(?:[x*\u00d7\u00b7]|\\times|\\cdot)\s?10\s?\^\s?\{{?(?P<power>[-+]?[0-9]++)\}}? )?
+          | \s?(?:[xX*\u00d7\u00b7]|\\times|\\cdot)\s?10\s?\^\s?[{{(]?(?P<power>[-+]?[0-9]++)[)}}]? )?
     )""",
     re.VERBOSE,
 )
-_NOISE = re.compile(r"\\(?:text|mathrm|mathbf|textbf)\b|[$\u20ac\u00a3\u00a5\u20b9]|\\[,;:! ]")
-_THIN_BLANKS = str.maketrans("", "", "\u2009\u202f\u200a")
+_CURRENCY = "[$\u20ac\u00a3\u00a5\u20b9]"
+_NOISE = re.compile(rf"\\(?:text|mathrm|mathbf|textbf)\b|{_CURRENCY}|\\[,;:! ]")
+_THIN_BLANK = re.compile("(?<=[0-9])[\u2009\u202f\u200a](?=[0-9]{3}(?![0-9]))")
+# What may stand between thousands in LaTeX, and a currency sign between a minus and its number: gone, not a blank.
+_INSIDE_NUMBER = re.compile(rf"(?<=[0-9])(?:\\[,!]|\{{,\}})(?=[0-9]{{3}}(?![0-9]))|(?<=[-+])\\?{_CURRENCY}\s?")
 _VULGAR = re.compile(r"(?<=[0-9])(?=[\u00bc-\u00be\u2150-\u215e])")
 _BULLET = re.compile(r"^[ \t]*+[-+*\u2022][ \t]+", re.MULTILINE)
-_CUE = re.compile(r"\b(?:final\s+answer|answer|result)\b|\u7b54\u6848", re.IGNORECASE)
-_EQUALS = re.compile(r"[=\u2248\u2245\u223c~]|\\approx\b")
+# Letters are ASCII here: an underscore or a Chinese character beside a word does not make it another word.
+_CUE = re.compile(r"(?<![A-Za-z0-9])(?:answer|result)(?!_?[A-Za-z0-9])|\u7b54\u6848", re.IGNORECASE)
+_EQUALS = re.compile(r"[=\u2248\u2245\u2243\u2252\u223c~]|\\(?:approx|simeq|sim|cong)(?![A-Za-z])")
 _WORDS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
     *("eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty"),
 )
-_WORD = re.compile(rf"\b(?:{'|'.join(_WORDS)})\b", re.IGNORECASE)
+_WORD = re.compile(rf"(?<![A-Za-z0-9])(?:{'|'.join(_WORDS)})(?![A-Za-z0-9])", re.IGNORECASE)
+_GROUP = re.compile(r"[\[({]([^\[\](){}]*+)[\])}]")
 
 
 def read_number(output: str) -> float | None:
@@ -62,10 +67,11 @@ def read_number(output: str) -> float | None:
 
 
 def read_numbers(output: str) -> list[float] | None:
-    """Return the numbers of the last bracketed list, or all of them without a list; None when one is not finite."""
-    text = _prepared(output)
-    opening = max(text.rfind("["), text.rfind("("), text.rfind("{"))
-    found = _find(text[opening + 1 :]) or _find(text)
+    """Return the numbers of the last bracketed list, or all of them without a list; None when one is not finite.
+
+    A list may be cut before its closing bracket. A single number in round brackets is a remark and no list.
+    """
+    found = _last_list(_prepared(output))
     values = [_value(match) for match in found]
     finite = [value for value in values if value is not None]
     return finite if finite and len(finite) == len(values) else None
@@ -88,15 +94,31 @@ def format_number(value: float) -> str:
 def _prepared(output: str) -> str:
     """Return the folded answer without currency signs, thin spaces and text wrappers, percent signs unescaped."""
     # Before folding, which makes a thin blank a blank and glues the parts of a mixed number such as 3½ together.
-    text = fold(_VULGAR.sub(" ", final_answer(output).translate(_THIN_BLANKS))).strip()
+    text = final_answer(output)
+    if not text.isascii():
+        text = fold(_VULGAR.sub(" ", _THIN_BLANK.sub("", text))).strip()
     if "\n" in text:
         text = _BULLET.sub("", text)  # the dash before an item of a list is no minus
-    return _NOISE.sub(" ", text.replace("\\%", "%").replace("{,}", ","))
+    return _NOISE.sub(" ", _INSIDE_NUMBER.sub("", text.replace("\\%", "%")))
 
 
 def _find(text: str) -> list[re.Match[str]]:
     """Return all numbers of a text in order."""
     return list(_NUMBER.finditer(text))
+
+
+def _last_list(text: str) -> list[re.Match[str]]:
+    """Return the numbers of the last bracketed list, closed or cut, or else all numbers."""
+    opening = max(map(text.rfind, "[({"))
+    if opening > max(map(text.rfind, "])}")):
+        found = _find(text[opening + 1 :])
+        if found:
+            return found
+    for group in reversed(list(_GROUP.finditer(text))):
+        found = _find(group[1])
+        if len(found) > (group.group()[0] != "["):
+            return found
+    return _find(text)
 
 
 def _among(found: list[re.Match[str]], text: str) -> re.Match[str]:

@@ -13,7 +13,7 @@ from bakeoff.scorers.numbers import format_number, parse_gold, read_number, read
 from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 
-VERSION = "1"
+VERSION = "2"
 _SAME = 1e-6  # relative, and absolute near 0: two writings of one number, never a neighbour
 
 
