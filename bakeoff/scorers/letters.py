@@ -7,27 +7,31 @@ letters are an article and a pronoun. Patterns read folded text and are linear i
 import re
 
 _NOT_GLUED = r"(?![A-Za-z0-9\u00c0-\u024f]|['\u2019][A-Za-z]|_[A-Za-z0-9])"
-_NOT_AFTER = r"(?<![A-Za-z0-9'\u2019\u00c0-\u024f])(?<![A-Za-z0-9]_)"
-_OPEN, _CLOSE = r"[(\[{]", r"[)\]}]"
-_NO_ARTICLE = r"(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+_NOT_AFTER = r"(?<![A-Za-z0-9\u00c0-\u024f])(?<![A-Za-z0-9][_'\u2019])"
+# No angle brackets: "<b>" is a mark of HTML.
+_OPEN = r"[(\[{\u3008\u300a\u300c\u300e\u3010\u3014\u3016]"
+_CLOSE = r"[)\]}\u3009\u300b\u300d\u300f\u3011\u3015\u3017]"
+_NO_WORD = r"(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+_NO_ARTICLE = rf"(?:(?<![AIai])|{_NO_WORD})"
 _MARKS = r"[\s\"'`*_\u201c\u201d\u2018\u2019]"
-_CONNECTOR = rf"(?:{_MARKS}*+(?:[,/&+|;\u3001]|\b(?:or|and)\b|\u6216|\u548c)){{1,3}}+{_MARKS}*+"
+_CONNECTOR = rf"(?:{_MARKS}*+(?:[,/&+|;\u3001]|\b(?:or|and)\b|\u6216\u8005?+|\u548c)){{1,3}}+{_MARKS}*+"
 _BRACKETED_LETTER = rf"{_OPEN}\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
 
 _LINK = (
     r"(?i:is|are|was|would|should|must|be|option|choice|the|letter|correct|definitely|clearly|therefore|thus|probably)"
     r"(?![A-Za-z])|[:=]|\u662f|\u4e3a|\u5e94\u4e3a"
 )
+_SMALL = rf"(?P<small>[a-z])(?=[*_`\"'\u201d\u2019]*+(?:{_CLOSE}|[.,;:!?\u3002]|\s*+\Z))"
 _CUE = (
     r"(?:(?<![A-Za-z])(?i:answers?|choose|pick|select|go\s++with)(?![A-Za-z])"
     r"|\u7b54\u6848|\u6545\u9009|\u5e94\u9009|\u9009\u62e9|\u9009)"
 )
 _DECLARED = re.compile(
     rf"{_CUE}(?:{_MARKS}++|{_LINK})*+"
-    rf"(?:(?<=[\"'\u201c\u2018])(?P<quoted>[A-Za-z]){_NOT_GLUED}"
-    rf"|{_OPEN}\s*+(?P<bracketed>[A-Za-z]){_NOT_GLUED}"
+    rf"(?:(?<=[\"'\u201c\u2018])(?P<quoted>[A-Za-z]){_NOT_GLUED}{_NO_ARTICLE}"
+    rf"|{_OPEN}{_MARKS}*+(?P<bracketed>[A-Za-z]){_NOT_GLUED}"
     rf"|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}"
-    rf"|(?P<small>[a-z])(?=[*_`\"'\u201d\u2019]*+(?:[).\],;:!?\u3002}}]|\s*+\Z)))"
+    rf"|{_SMALL})"
 )
 _JUDGED = re.compile(
     rf"(?:{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<capital>[A-Z])(?![A-Za-z0-9]))"
@@ -35,19 +39,20 @@ _JUDGED = re.compile(
 )
 _HEDGE = re.compile(
     rf"\s*+(?:{_CLOSE}|[\"'\u201d\u2019*_`])*+{_CONNECTOR}"
-    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE})"
+    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}|{_SMALL})"
 )
 _LABEL = re.compile(
     rf"(?:{_BRACKETED_LETTER}"
-    rf"|(?P<marked>[A-Za-z])(?:[.:)](?![A-Za-z])|[.:)](?=[A-Z][a-z ])|\s-\s)"
-    rf"|(?P<alone>[A-Za-z])[ \t]*+(?=\r?\n|\Z))"
+    rf"|(?P<marked>[A-Za-z])[*_`]*+(?:[.:](?![A-Za-z])|[.:](?=[A-Z][a-z ])|:(?=[a-z])|\)|\s-\s)"
+    rf"|(?P<alone>[A-Za-z])[*_` \t]*+(?=\r?\n|\Z))"
 )
 _LATER_LABEL = re.compile(
-    rf"{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<marked>[A-Z])(?:[.:)]\s++(?=\S)|(?<=\n[A-Z])(?=\r?\n|\Z))"
+    rf"{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<marked>[A-Z])(?:[*_`]*+[.:)][*_`]*+\s++(?=\S)|\s-\s)"
+    r"|(?<=\n)(?P<alone>[A-Za-z])(?=\r?\n|\Z)|(?<=\s)(?P<small>[a-z])(?:\)|(?<=\n[a-z])[.:])\s++(?=\S)"
 )
 _BRACKETED = re.compile(
     rf"(?<![A-Za-z0-9]){_BRACKETED_LETTER}"
-    rf"|\b(?i:option|choice)\s++(?P<named>[A-Zb-hj-z]|[ai]{_NO_ARTICLE}){_NOT_GLUED}"
+    rf"|\b(?i:option|choice)\s++(?P<named>[A-Z]|[a-z]{_NO_ARTICLE}){_NOT_GLUED}"
 )
 _CAPITAL = re.compile(rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}")
 _ONLY_LETTERS = re.compile(
@@ -55,7 +60,9 @@ _ONLY_LETTERS = re.compile(
     rf"(?:(?:{_CONNECTOR}|\s++)(?:{_OPEN}\s*+)?[A-Za-z](?![A-Za-z])(?:\s*+{_CLOSE})?\.?)*+[\s.!]*+",
     re.IGNORECASE,
 )
-_ENDS_IN_TWO = re.compile(rf"{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}{_CONNECTOR}{_OPEN}\s*+[A-Za-z]\s*+{_CLOSE}[\s.!?*_]*+\Z")
+_ENDS_IN_TWO = re.compile(
+    rf"{_OPEN}\s*+([A-Za-z])\s*+{_CLOSE}{_CONNECTOR}{_OPEN}\s*+([A-Za-z])\s*+{_CLOSE}[\s.!?*_]*+\Z"
+)
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002])\s++|(?<=\u3002)|\n")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*+\n\s*+")
 _REFUSAL = re.compile(
@@ -94,8 +101,6 @@ def label(text: str, valid: str) -> str | None:
     letter = letter_of(match, valid) if match else None
     if match is None or letter is None or _is_hedged(text, match.end(), letter, valid):
         return None
-    if len(only_letters(text, valid)) > 1:
-        return None
     later = {letter_of(found, valid) for found in _LATER_LABEL.finditer(text, match.end())}
     return None if later - {None, letter} else letter
 
@@ -122,13 +127,14 @@ def mentioned(text: str, valid: str) -> list[tuple[int, str]]:
     return []
 
 
-def deciding(text: str, found: list[tuple[int, str]]) -> str:
+def deciding(text: str, found: list[tuple[int, str]], valid: str) -> str:
     """Choose among several mentioned letters; empty when the text ends in "(A) or (B)".
 
     The first of last paragraph, last sentence and first sentence that holds exactly one decides, else the last.
     """
     start, end = last_sentence(text)
-    if _ENDS_IN_TWO.search(text, start):
+    two = _ENDS_IN_TWO.search(text, start)
+    if two and all(letter.upper() in valid for letter in two.groups()):
         return ""
     first_end = next((match.start() for match in _SENTENCE_END.finditer(text) if match.start() > 0), len(text))
     for low, high in ((_last_start(_PARAGRAPH_END, text), len(text)), (start, end), (0, first_end)):

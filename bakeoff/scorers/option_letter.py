@@ -29,18 +29,23 @@ from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
 from bakeoff.text import collapse, fold, fold_answer, last_boxed
 
-VERSION = "1"
+VERSION = "2"
 
 _NO_ANSWER = ""  # a step decided that there is none
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _ROUNDS = 12  # wrappers deeper than this are no answer
 _BLANKS = " \t\r\n"
-_MARKS = _BLANKS + "*_`#>~"
+_MARKS = _BLANKS + "*_`#~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
+_QUOTE_MARK = ">"  # before a line; behind it stands the end of "<B>"
 _TRAILING = ".,:;!?\u3002"
-_PAIRS = ("()", "[]", "{}", "<>", '""', "''", "\u201c\u201d", "\u2018\u2019", "$$", "\u3010\u3011")
+_PAIRS = (
+    "() [] {} <> $$ \u3008\u3009 \u300a\u300b \u300c\u300d \u300e\u300f \u3010\u3011 \u3014\u3015 \u3016\u3017".split()
+)
 _COMMAND = re.compile(r"\\(?:boxed|text|mathrm|mathbf|textbf)\s*+\{")
 _FENCED = re.compile(r"```[A-Za-z]*+\s(.*?)```\Z", re.DOTALL)
-_UPPER_LABEL = re.compile(r"\(([A-Z])\)|([A-Z])[.:)](?![A-Za-z])")
+_UPPER_LABEL = re.compile(
+    r"(?:\\(?:text|mathrm|mathbf|textbf)\s*+\{\s*+)*+(?:[(\[]([A-Z])[)\]]|([A-Z])(?:[.:)](?![A-Za-z])|\s-\s))"
+)
 
 
 class _Answer(msgspec.Struct, frozen=True):
@@ -128,7 +133,7 @@ def _is_declared(answer: _Answer) -> str | None:
 
 def _is_label(answer: _Answer) -> str | None:
     """Step 5: a leading label, or a letter with exactly its own option."""
-    letter = letters.label(answer.text.lstrip(_MARKS), answer.valid)
+    letter = letters.label(answer.text.lstrip(_QUOTE_MARK + _MARKS), answer.valid)
     if letter is not None:
         return letter
     letter = _lone_letter(answer.bare[:1], answer.valid)
@@ -157,7 +162,9 @@ def _is_mentioned(answer: _Answer) -> str | None:
     found = letters.mentioned(answer.text, answer.valid)
     if not found:
         return None
-    return found[0][1] if len({letter for _, letter in found}) == 1 else letters.deciding(answer.text, found)
+    return (
+        found[0][1] if len({letter for _, letter in found}) == 1 else letters.deciding(answer.text, found, answer.valid)
+    )
 
 
 def _has_text(answer: _Answer) -> str | None:
@@ -175,14 +182,14 @@ def _unwrap(text: str) -> list[str]:
     """Return `text` and what is left of it after each round of taking off wrappers."""
     stages = [text]
     for _ in range(_ROUNDS):
-        inner = stages[-1].strip(_MARKS)
+        inner = stages[-1].lstrip(_QUOTE_MARK + _MARKS).rstrip(_MARKS)
         fenced = _FENCED.match(stages[-1].strip())
         command = _COMMAND.match(inner)
         if fenced:
             inner = fenced[1]
         elif command and inner.endswith("}"):
             inner = inner[command.end() : -1]
-        elif inner[:1] + inner[-1:] in _PAIRS and len(inner) > 1:
+        elif inner[:1] + inner[-1:] in _PAIRS and _is_enclosed(inner):
             inner = inner[1:-1]
         else:
             inner = inner.rstrip(_TRAILING + _BLANKS)
@@ -191,6 +198,19 @@ def _unwrap(text: str) -> list[str]:
             break
         stages.append(inner)
     return stages
+
+
+def _is_enclosed(text: str) -> bool:
+    """Return whether the first and last characters of `text` are one pair, and not the outer two of two pairs."""
+    opening, closing = text[0], text[-1]
+    if opening == closing:
+        return len(text) > 1 and opening not in text.strip(opening)
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == opening) - (character == closing)
+        if depth == 0:
+            return position == len(text) - 1
+    return False
 
 
 def _lone_letter(text: str, valid: str) -> str | None:

@@ -15,15 +15,19 @@ _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 def find_equal(stages: Sequence[str], options: Sequence[str]) -> str | None:
     """Return the letter of the option that an answer equals, trying its `stages` from raw to unwrapped.
 
-    Case and outer punctuation are ignored; when several options match, one of exactly this case decides; identical
-    options count as the first of them.
+    Case and outer punctuation are ignored; when several options match, one with exactly this punctuation decides, or
+    one of exactly this case; identical options count as the first of them.
     """
     for stage in stages:
         key = _plain(stage)
         if not key:
             continue
         matches = [position for position, option in enumerate(options) if _plain(option).casefold() == key.casefold()]
-        letter = _first_of_equals(matches, options)
+        letter = None
+        if len(matches) > 1:
+            exact = collapse(stage)
+            letter = _first_of_equals([at for at in matches if collapse(fold(options[at])) == exact], options)
+        letter = letter or _first_of_equals(matches, options)
         if letter is None and matches:
             letter = _first_of_equals([position for position in matches if _plain(options[position]) == key], options)
         if letter is not None:
@@ -34,15 +38,15 @@ def find_equal(stages: Sequence[str], options: Sequence[str]) -> str | None:
 def find_prefix(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of the longest option that `text` begins with, a leading "the" ignored on both sides.
 
-    Options of one character do not count, and no letter, digit or decimal may follow.
+    Options of one character do not count, and no letter or digit may follow.
     """
-    start = _without_article(text.lstrip(_LEADING).casefold())
+    start = _without_article(collapse(text).lstrip(_LEADING).casefold())
     found = [
         (len(key), position)
         for position, option in enumerate(options)
         if len(key := _without_article(_plain(option).casefold())) > 1
         and start.startswith(key)
-        and re.match(_boundary_after(key), start[len(key) : len(key) + 2])
+        and not re.match(_WORD, start[len(key) : len(key) + 1])
     ]
     longest = max((length for length, _ in found), default=0)
     return _first_of_equals([position for length, position in found if length == longest], options)
@@ -51,15 +55,15 @@ def find_prefix(text: str, options: Sequence[str]) -> str | None:
 def find_only(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of the only option whose text stands in `text`.
 
-    A shorter option inside a longer one gives way; a number inside another, or after a minus, does not count; options
-    that are a single letter are not looked for, since an article looks the same.
+    A shorter option inside a longer one gives way; a number inside another, or after a minus, does not count, nor does
+    an article or pronoun as the option "a" or "i".
     """
     answer = collapse(text).casefold()
     keys: dict[str, list[int]] = {}
     for position, option in enumerate(options):
         key = collapse(_plain(option).casefold())
         # What does not occur at all needs no pattern; compiling one costs a thousand times as much as this look.
-        if key in answer and key and not (len(key) == 1 and key.isalpha()):
+        if key and key in answer:
             keys.setdefault(key, []).append(position)
     if not keys:
         return None
@@ -102,4 +106,6 @@ def _boundary_after(key: str) -> str:
     """Return a pattern for what may not stand after `key`."""
     if key[-1].isdigit():
         return rf"(?!{_WORD})(?![.,][0-9])"
-    return rf"(?!{_WORD})" if key[-1].isalnum() else ""
+    if key in {"a", "i"}:
+        return rf"(?!{_WORD})(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+    return rf"(?!{_WORD})"

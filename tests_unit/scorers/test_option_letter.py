@@ -21,6 +21,11 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         (r"$\boxed{\text{B}}$", PRICES, "B"),
         ("E", PRICES, None),
         ("I", NINE, "I"),
+        ("\u300cb\u300d", PRICES, "B"),
+        ("\u300ab\u300b", PRICES, "B"),
+        ("\u00abb\u00bb", PRICES, "B"),
+        ("<b>", PRICES, "B"),
+        ('"b', PRICES, "B"),  # cut in the middle
         # 2: an option's text remains
         ("$7", PRICES, "B"),
         ("7", PRICES, None),
@@ -30,10 +35,13 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("ph", ("pH", "Ph"), None),
         ("Ph", ("pH", "Ph"), "B"),
         ("18", ("9", "18", "18"), "B"),
+        ("5'", ('5"', "5'"), "B"),
         # 3: the last boxed expression
         (r"x = 6, so \boxed{B. \$7}", PRICES, "B"),
         (r"A first. \boxed{$7}", PRICES, "B"),
         (r"\boxed{A} is wrong; \boxed{C}", PRICES, "C"),
+        (r"\boxed{B - dog}, so C fails", PRICES, "B"),
+        (r"\boxed{\text{(B) } 7}, so C fails", PRICES, "B"),
         # 4: the last declaration
         ("The answer is **(B)**. A is too small.", PRICES, "B"),
         ("The answer is A. No: the correct answer is C.", PRICES, "C"),
@@ -43,21 +51,42 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("The answer is A dog", ANIMALS, "B"),
         ("The answer is A or B", PRICES, None),
         ("Answer: B, I think", NINE, "B"),
+        ("The answer is B not A", PRICES, "B"),  # only "A" and "I" are words too
+        ("I pick B over A", PRICES, "B"),
+        ("The answer is B or c", PRICES, None),
+        ('{"answer": ["A", "B"]}', PRICES, None),
+        ('{"answer": "A dog"}', ANIMALS, "B"),  # an article is one in quotes, too
+        ('{"answer": "a dog"}', ANIMALS, "B"),
+        ("\u7b54\u6848\u662fA\u6216\u8005B", PRICES, None),
+        ("The answer is \u3010b\u3011. A is too small", PRICES, "B"),
         ("I'd go with (C) here", PRICES, "C"),
         ("B is the best answer, not C", PRICES, "B"),
         ("\u7b54\u6848\u662f\uff08B\uff09\u3002", PRICES, "B"),
         # 5: a leading label
         ("b) dog", ANIMALS, "B"),
+        ("b)dog", PRICES, "B"),
+        ("b:dog", PRICES, "B"),
+        ("**B**\nC is too large", PRICES, "B"),
+        ("\u3010b\u3011 barks", ANIMALS, "B"),
+        ("A - cat\nB - dog", ANIMALS, "B"),  # a list; its last line names B
         ("B - dog", ANIMALS, "B"),
         ("B\n\nIt barks.", ANIMALS, "B"),
+        ("B. C", ("D", "C"), "B"),
         ("B dog", ANIMALS, "B"),
         ("A. cat\nB. dog\n\nI choose B", ANIMALS, "B"),
         ("A. B. C.", ANIMALS, None),
+        ("**A.** cat\n**B.** dog\n\nSo it is B", ANIMALS, "B"),
+        ("a) cat\nb) dog\nc) bird", ANIMALS, None),
+        ("b\nc", ANIMALS, None),
         # 6: an option's text comes first
         ("dog, since it barks", ANIMALS, "B"),
         ("dogs", ANIMALS, None),
         ("the Dog is there", ANIMALS, "B"),
-        ("12.5 cm", NUMBERS, None),
+        ("(1), not (2)", ("(1)", "(2)"), "A"),  # these brackets do not belong together
+        ("quarter\n past eight, not half", ("half", "quarter past"), "B"),
+        ("12.5 cm", NUMBERS, "D"),
+        ("120 cm", NUMBERS, None),
+        ("140\u00b0C", ("135\u00b0", "140\u00b0"), None),
         # 7: letters and connectors, refusals
         ("C C C", PRICES, "C"),
         ("A, B", PRICES, None),
@@ -69,6 +98,10 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("option a looks right", PRICES, None),
         ("A dog is there.", ANIMALS, "B"),
         ("B's value", PRICES, None),
+        ("Point B looks closer", PRICES, "B"),
+        ("{'choice': 'B'}", PRICES, "B"),
+        ("A is too small, B is too large, C fits", PRICES, "C"),
+        ("(A) fails; it ends in (C), (D)", ANIMALS[:3], "C"),  # D is no letter here
         ("It may be (A). It ends in (A) or (B).", PRICES, None),
         ("Both (A) and (C) fit.\n\nI take (C).", PRICES, "C"),
         # 9: one option's text occurs
@@ -80,6 +113,7 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("I see a quarter past.", ("quarter", "quarter past"), "B"),
         ("\u4e24\u53ea\u732b\u662f\u7ea2\u8272\u7684", ("\u7ea2\u8272", "\u84dd\u8272"), "A"),
         ("It is a triangle", ("a", "b"), None),
+        ("It must be b", ("c", "b"), "B"),
         # nothing
         ("", PRICES, None),
         (" \n", PRICES, None),
