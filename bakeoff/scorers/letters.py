@@ -1,7 +1,8 @@
 """Finds option letters in an answer: declared, as a leading label, or standing alone.
 
 A letter is a capital or, where the text around it leaves no doubt, a small one. "A" and "I" before a word in small
-letters are an article and a pronoun. Patterns read folded text and are linear in its length.
+letters are an article and a pronoun, in quotes too; not in brackets, and not in "point A". Every other capital before
+a word is a letter. Patterns read folded text and are linear in its length.
 """
 
 import re
@@ -54,7 +55,10 @@ _BRACKETED = re.compile(
     rf"(?<![A-Za-z0-9]){_BRACKETED_LETTER}"
     rf"|\b(?i:option|choice)\s++(?P<named>[A-Z]|[a-z]{_NO_ARTICLE}){_NOT_GLUED}"
 )
-_CAPITAL = re.compile(rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}")
+_CAPITAL = re.compile(
+    rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}"
+    rf"(?:{_NO_ARTICLE}|(?<=[Pp]oint .)|(?<=[Ii]mage .)|(?<=[Ff]igure .)|(?<=[Ll]etter .))"
+)
 _ONLY_LETTERS = re.compile(
     rf"(?:(?:either|both)\s++)?(?:{_OPEN}\s*+)?[A-Za-z](?:\s*+{_CLOSE})?\.?"
     rf"(?:(?:{_CONNECTOR}|\s++)(?:{_OPEN}\s*+)?[A-Za-z](?![A-Za-z])(?:\s*+{_CLOSE})?\.?)*+[\s.!]*+",
@@ -107,7 +111,8 @@ def label(text: str, valid: str) -> str | None:
 
 def only_letters(text: str, valid: str) -> set[str]:
     """Return the letters of an answer that consists of letters and connectors; empty when it holds anything else."""
-    if not _ONLY_LETTERS.fullmatch(text):
+    is_run = not text.strip(text[:1])  # "BBB"
+    if not is_run and not _ONLY_LETTERS.fullmatch(text):
         return set()
     stripped = re.sub(r"\b(?:either|both|or|and)\b", " ", text, flags=re.IGNORECASE)
     found = {character.upper() for character in stripped if character.isalpha() and character.isascii()}

@@ -6,8 +6,9 @@ The first step that decides wins; no step guesses, and none looks at the gold. O
 2. It equals the text of an option.
 3. The last boxed expression holds a letter, a label, or the text of an option.
 4. The last declaration: "The answer is (B)", "B is correct"; taken back at once by "or C" it is no answer.
-5. A leading label such as "B. ", unless other labels follow (a copied list).
-6. It begins with the text of an option.
+5. A leading label such as "B. ", or a first line "B", unless other labels follow (a copied list); or a letter with
+   exactly the text of its option.
+6. It begins with the text of an option, with no letter or digit behind it: "12.5 cm" begins with the option 12.
 7. Letters and connectors only: one letter, or no answer. A refusal in the last sentence is no answer.
 8. Letters in brackets, or standing alone: the only one, or the one that the last paragraph or sentence names.
 9. The only option whose text occurs.
@@ -39,7 +40,8 @@ _MARKS = _BLANKS + "*_`#~\"'\u201c\u201d\u2018\u2019\u00ab\u00bb"
 _QUOTE_MARK = ">"  # before a line; behind it stands the end of "<B>"
 _TRAILING = ".,:;!?\u3002"
 _PAIRS = (
-    "() [] {} <> $$ \u3008\u3009 \u300a\u300b \u300c\u300d \u300e\u300f \u3010\u3011 \u3014\u3015 \u3016\u3017".split()
+    *("()", "[]", "{}", "<>", "$$", "\u3008\u3009", "\u300a\u300b", "\u300c\u300d", "\u300e\u300f"),
+    *("\u3010\u3011", "\u3014\u3015", "\u3016\u3017"),
 )
 _COMMAND = re.compile(r"\\(?:boxed|text|mathrm|mathbf|textbf)\s*+\{")
 _FENCED = re.compile(r"```[A-Za-z]*+\s(.*?)```\Z", re.DOTALL)

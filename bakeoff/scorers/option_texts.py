@@ -23,13 +23,11 @@ def find_equal(stages: Sequence[str], options: Sequence[str]) -> str | None:
         if not key:
             continue
         matches = [position for position, option in enumerate(options) if _plain(option).casefold() == key.casefold()]
-        letter = None
-        if len(matches) > 1:
-            exact = collapse(stage)
-            letter = _first_of_equals([at for at in matches if collapse(fold(options[at])) == exact], options)
-        letter = letter or _first_of_equals(matches, options)
+        letter = _first_of_equals(matches, options)
         if letter is None and matches:
-            letter = _first_of_equals([position for position in matches if _plain(options[position]) == key], options)
+            written = collapse(stage)
+            letter = _first_of_equals([at for at in matches if collapse(fold(options[at])) == written], options)
+            letter = letter or _first_of_equals([at for at in matches if _plain(options[at]) == key], options)
         if letter is not None:
             return letter
     return None
@@ -85,7 +83,7 @@ def _plain(text: str) -> str:
 
 def _first_of_equals(positions: Sequence[int], options: Sequence[str]) -> str | None:
     """Return the letter of the first position when all hold the same text; else None."""
-    if len({_plain(options[position]) for position in positions}) != 1:
+    if len({collapse(fold(options[position])) for position in positions}) != 1:
         return None
     return _LETTERS[positions[0]]
 

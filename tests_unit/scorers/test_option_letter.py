@@ -89,6 +89,8 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("140\u00b0C", ("135\u00b0", "140\u00b0"), None),
         # 7: letters and connectors, refusals
         ("C C C", PRICES, "C"),
+        ("CCC", PRICES, "C"),
+        ("AC", PRICES, None),
         ("A, B", PRICES, None),
         ("either A or B", PRICES, None),
         ("Sorry, I cannot choose between (A) and (B).", PRICES, None),
@@ -99,6 +101,8 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("A dog is there.", ANIMALS, "B"),
         ("B's value", PRICES, None),
         ("Point B looks closer", PRICES, "B"),
+        ("C dog", ANIMALS, "C"),
+        ("Point A looks closer", PRICES, "A"),  # no article
         ("{'choice': 'B'}", PRICES, "B"),
         ("A is too small, B is too large, C fits", PRICES, "C"),
         ("(A) fails; it ends in (C), (D)", ANIMALS[:3], "C"),  # D is no letter here
@@ -107,6 +111,7 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         # 9: one option's text occurs
         ("It is a dog.", ANIMALS, "B"),
         ("a dog or a cat", ANIMALS, None),
+        ("It is 5' long", ('5"', "5'"), None),  # only the marks tell these apart
         ("There are 2 of them", NUMBERS, "B"),
         ("It is 2.5 cm long", NUMBERS, "C"),
         ("It is -1", NUMBERS, None),
