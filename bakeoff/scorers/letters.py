@@ -40,13 +40,14 @@ _JUDGED = re.compile(
 )
 _HEDGE = re.compile(
     rf"\s*+(?:{_CLOSE}|[\"'\u201d\u2019*_`])*+{_CONNECTOR}"
-    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}|{_SMALL})"
+    rf"(?:{_BRACKETED_LETTER}|{_OPEN}?+(?P<capital>[A-Z]){_NOT_GLUED}{_NO_ARTICLE}|{_SMALL})"
 )
 _LABEL = re.compile(
     rf"(?:{_BRACKETED_LETTER}"
     rf"|(?P<marked>[A-Za-z])[*_`]*+(?:[.:](?![A-Za-z])|[.:](?=[A-Z][a-z ])|:(?=[a-z])|\)|\s-\s)"
     rf"|(?P<alone>[A-Za-z])[*_` \t]*+(?=\r?\n|\Z))"
 )
+_LEADING = re.compile(rf"(?:{_BRACKETED_LETTER}|(?P<letter>[A-Za-z])(?![A-Za-z])[*_`]*+[.:)]?+)")
 _LATER_LABEL = re.compile(
     rf"{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<marked>[A-Z])(?:[*_`]*+[.:)][*_`]*+\s++(?=\S)|\s-\s)"
     r"|(?<=\n)(?P<alone>[A-Za-z])(?=\r?\n|\Z)|(?<=\s)(?P<small>[a-z])(?:\)|(?<=\n[a-z])[.:])\s++(?=\S)"
@@ -97,6 +98,12 @@ def declared(text: str, valid: str) -> tuple[str | None, bool]:
     if last is None:
         return None, False
     return last[1], _is_hedged(text, last[2], last[1], valid)
+
+
+def leading(text: str, valid: str) -> tuple[str | None, str]:
+    """Return the letter that comes first, in brackets, with a mark or alone, and what follows it."""
+    match = _LEADING.match(text)
+    return (letter_of(match, valid), text[match.end() :]) if match else (None, "")
 
 
 def label(text: str, valid: str) -> str | None:

@@ -28,7 +28,7 @@ from bakeoff.scorers import letters
 from bakeoff.scorers.option_texts import find_equal, find_only, find_prefix
 from bakeoff.scorers.scorer import graded, unparsed
 from bakeoff.scorers.targets import expect
-from bakeoff.text import collapse, fold, fold_answer, last_boxed
+from bakeoff.text import fold_answer, last_boxed
 
 VERSION = "2"
 
@@ -134,16 +134,13 @@ def _is_declared(answer: _Answer) -> str | None:
 
 
 def _is_label(answer: _Answer) -> str | None:
-    """Step 5: a leading label, or a letter with exactly its own option."""
-    letter = letters.label(answer.text.lstrip(_QUOTE_MARK + _MARKS), answer.valid)
-    if letter is not None:
-        return letter
-    letter = _lone_letter(answer.bare[:1], answer.valid)
-    position = answer.valid.find(letter) if letter else -1
-    if not 0 <= position < len(answer.options):
-        return None
-    own = collapse(fold(answer.options[position])).casefold()
-    return letter if own and collapse(answer.bare[1:]).casefold() == own else None
+    """Step 5: a letter with exactly its own option, or a leading label."""
+    text = answer.text.lstrip(_QUOTE_MARK + _MARKS)
+    for stage in dict.fromkeys((text, answer.bare)):
+        letter, rest = letters.leading(stage, answer.valid)
+        if letter and find_equal((rest,), answer.options[answer.valid.index(letter) :][:1]):
+            return letter
+    return letters.label(text, answer.valid)
 
 
 def _is_prefix(answer: _Answer) -> str | None:

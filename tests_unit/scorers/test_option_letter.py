@@ -54,6 +54,7 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("The answer is B not A", PRICES, "B"),  # only "A" and "I" are words too
         ("I pick B over A", PRICES, "B"),
         ("The answer is B or c", PRICES, None),
+        ("The answer is (B) or (C", PRICES, None),
         ('{"answer": ["A", "B"]}', PRICES, None),
         ('{"answer": "A dog"}', ANIMALS, "B"),  # an article is one in quotes, too
         ('{"answer": "a dog"}', ANIMALS, "B"),
@@ -72,6 +73,10 @@ NINE = tuple(f"o{number}" for number in range(1, 10))
         ("B - dog", ANIMALS, "B"),
         ("B\n\nIt barks.", ANIMALS, "B"),
         ("B. C", ("D", "C"), "B"),
+        ("A None fits.", ("None fits.", "Both fit."), "A"),
+        ("B a*", ("b*", "a*"), "B"),
+        ("(A) (b)", ("(b)", "(a)"), "A"),  # its own text, and no other label
+        ("B. Path A: up", ("Path A: down", "Path A: up"), "B"),
         ("B dog", ANIMALS, "B"),
         ("A. cat\nB. dog\n\nI choose B", ANIMALS, "B"),
         ("A. B. C.", ANIMALS, None),
