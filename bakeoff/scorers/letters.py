@@ -8,7 +8,8 @@ a word is a letter. Patterns read folded text and are linear in its length.
 import re
 
 _NOT_GLUED = r"(?![A-Za-z0-9\u00c0-\u024f]|['\u2019][A-Za-z]|_[A-Za-z0-9])"
-_NOT_AFTER = r"(?<![A-Za-z0-9\u00c0-\u024f])(?<![A-Za-z0-9][_'\u2019])"
+# Looks back from behind a capital, so that a search leaps from capital to capital.
+_NOT_AFTER = r"(?<![A-Za-z0-9\u00c0-\u024f].)(?<![A-Za-z0-9][_'\u2019].)"
 # No angle brackets: "<b>" is a mark of HTML.
 _OPEN = r"[(\[{\u3008\u300a\u300c\u300e\u3010\u3014\u3016]"
 _CLOSE = r"[)\]}\u3009\u300b\u300d\u300f\u3011\u3015\u3017]"
@@ -23,9 +24,11 @@ _LINK = (
     r"(?![A-Za-z])|[:=]|\u662f|\u4e3a|\u5e94\u4e3a"
 )
 _SMALL = rf"(?P<small>[a-z])(?=[*_`\"'\u201d\u2019]*+(?:{_CLOSE}|[.,;:!?\u3002]|\s*+\Z))"
+# The first letters come first: a search that need not try each cue everywhere takes half the time.
 _CUE = (
-    r"(?:(?<![A-Za-z])(?i:answers?|choose|pick|select|go\s++with)(?![A-Za-z])"
-    r"|\u7b54\u6848|\u6545\u9009|\u5e94\u9009|\u9009\u62e9|\u9009)"
+    r"[AaCcPpSsGg\u7b54\u6545\u5e94\u9009](?:(?<![A-Za-z].)(?:(?<=[Aa])(?i:nswers?)|(?<=[Cc])(?i:hoose)|(?<=[Pp])(?i:ick)"
+    r"|(?<=[Ss])(?i:elect)|(?<=[Gg])(?i:o\s++with))(?![A-Za-z])"
+    r"|(?<=\u7b54)\u6848|(?<=[\u6545\u5e94])\u9009|(?<=\u9009)\u62e9?+)"
 )
 _DECLARED = re.compile(
     rf"{_CUE}(?:{_MARKS}++|{_LINK})*+"
@@ -35,7 +38,7 @@ _DECLARED = re.compile(
     rf"|{_SMALL})"
 )
 _JUDGED = re.compile(
-    rf"(?:{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<capital>[A-Z])(?![A-Za-z0-9]))"
+    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_AFTER}(?![A-Za-z0-9]))"
     r"[*_`]*+\s++(?:is|would\s++be|must\s++be)\s++(?:the\s++)?(?:right|correct|best|answer)(?![A-Za-z])"
 )
 _HEDGE = re.compile(
@@ -49,7 +52,7 @@ _LABEL = re.compile(
 )
 _LEADING = re.compile(rf"(?:{_BRACKETED_LETTER}|(?P<letter>[A-Za-z])(?![A-Za-z])[*_`]*+[.:)]?+)")
 _LATER_LABEL = re.compile(
-    rf"{_BRACKETED_LETTER}|{_NOT_AFTER}(?P<marked>[A-Z])(?:[*_`]*+[.:)][*_`]*+\s++(?=\S)|\s-\s)"
+    rf"{_BRACKETED_LETTER}|(?P<marked>[A-Z]){_NOT_AFTER}(?:[*_`]*+[.:)][*_`]*+\s++(?=\S)|\s-\s)"
     r"|(?<=\n)(?P<alone>[A-Za-z])(?=\r?\n|\Z)|(?<=\s)(?P<small>[a-z])(?:\)|(?<=\n[a-z])[.:])\s++(?=\S)"
 )
 _BRACKETED = re.compile(
@@ -57,7 +60,7 @@ _BRACKETED = re.compile(
     rf"|\b(?i:option|choice)\s++(?P<named>[A-Z]|[a-z]{_NO_ARTICLE}){_NOT_GLUED}"
 )
 _CAPITAL = re.compile(
-    rf"{_NOT_AFTER}(?P<capital>[A-Z]){_NOT_GLUED}"
+    rf"(?P<capital>[A-Z]){_NOT_AFTER}{_NOT_GLUED}"
     rf"(?:{_NO_ARTICLE}|(?<=[Pp]oint .)|(?<=[Ii]mage .)|(?<=[Ff]igure .)|(?<=[Ll]etter .))"
 )
 _ONLY_LETTERS = re.compile(
