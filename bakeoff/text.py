@@ -122,6 +122,8 @@ def _answer_span(text: str) -> tuple[int, int]:
 
 def _pieces(text: str) -> list[str]:
     """Cut `text` inside runs of combining marks, which normalisation would sort in quadratic time."""
+    if len(text) <= _LONGEST_MARK_RUN:
+        return [text]
     cuts = [0]
     run = 0
     for position, character in enumerate(text):

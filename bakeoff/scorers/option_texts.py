@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from bakeoff.text import collapse, fold
 
@@ -22,11 +23,11 @@ def find_equal(stages: Sequence[str], options: Sequence[str]) -> str | None:
         key = _plain(stage)
         if not key:
             continue
-        matches = [position for position, option in enumerate(options) if _plain(option).casefold() == key.casefold()]
+        matches = [at for at, option in enumerate(options) if _key(option) == key.casefold()]
         letter = _first_of_equals(matches, options)
         if letter is None and matches:
             written = collapse(stage)
-            letter = _first_of_equals([at for at in matches if collapse(fold(options[at])) == written], options)
+            letter = _first_of_equals([at for at in matches if _written(options[at]) == written], options)
             letter = letter or _first_of_equals([at for at in matches if _plain(options[at]) == key], options)
         if letter is not None:
             return letter
@@ -36,15 +37,15 @@ def find_equal(stages: Sequence[str], options: Sequence[str]) -> str | None:
 def find_prefix(text: str, options: Sequence[str]) -> str | None:
     """Return the letter of the longest option that `text` begins with, a leading "the" ignored on both sides.
 
-    Options of one character do not count, and no letter or digit may follow.
+    Options of one character do not count, and no letter, digit or decimal may follow: "12.5" is not "12".
     """
     start = _without_article(collapse(text).lstrip(_LEADING).casefold())
     found = [
         (len(key), position)
         for position, option in enumerate(options)
-        if len(key := _without_article(_plain(option).casefold())) > 1
+        if len(key := _without_article(_key(option))) > 1
         and start.startswith(key)
-        and not re.match(_WORD, start[len(key) : len(key) + 1])
+        and re.match(_boundary_after(key), start[len(key) : len(key) + 2])
     ]
     longest = max((length for length, _ in found), default=0)
     return _first_of_equals([position for length, position in found if length == longest], options)
@@ -59,7 +60,7 @@ def find_only(text: str, options: Sequence[str]) -> str | None:
     answer = collapse(text).casefold()
     keys: dict[str, list[int]] = {}
     for position, option in enumerate(options):
-        key = collapse(_plain(option).casefold())
+        key = collapse(_key(option))
         # What does not occur at all needs no pattern; compiling one costs a thousand times as much as this look.
         if key and key in answer:
             keys.setdefault(key, []).append(position)
@@ -76,6 +77,18 @@ def find_only(text: str, options: Sequence[str]) -> str | None:
     return _first_of_equals(keys[seen.pop()], options) if len(seen) == 1 else None
 
 
+@lru_cache(maxsize=4096)  # a sample's options come again with every arm, rule and step
+def _written(option: str) -> str:
+    """Return the text of an option folded and on one line."""
+    return collapse(fold(option))
+
+
+@lru_cache(maxsize=4096)
+def _key(option: str) -> str:
+    """Return the text of an option without outer punctuation and case."""
+    return _plain(option).casefold()
+
+
 def _plain(text: str) -> str:
     """Return a text folded, on one line, without outer punctuation."""
     return collapse(fold(text)).lstrip(_LEADING).rstrip(_OUTER)
@@ -83,7 +96,7 @@ def _plain(text: str) -> str:
 
 def _first_of_equals(positions: Sequence[int], options: Sequence[str]) -> str | None:
     """Return the letter of the first position when all hold the same text; else None."""
-    if len({collapse(fold(options[position])) for position in positions}) != 1:
+    if len({_written(options[position]) for position in positions}) != 1:
         return None
     return _LETTERS[positions[0]]
 
