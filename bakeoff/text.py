@@ -28,7 +28,7 @@ _THOUGHT_TAGS = tuple(
     tuple(re.compile(re.escape(mark), re.IGNORECASE | re.ASCII) for mark in pair)
     for pair in THOUGHT_MARKS
 )
-_MAYBE_THOUGHT = re.compile("think|thought|reasoning|channel", re.IGNORECASE | re.ASCII)
+_IN_THOUGHT_MARKS = ("think", "thought", "reasoning", "channel")
 _ANSWER_OPEN = re.compile("<answer>", re.IGNORECASE | re.ASCII)
 _ANSWER_CLOSE = re.compile("</answer>", re.IGNORECASE | re.ASCII)
 _HYPHENS = str.maketrans({"\u2212": "-", "\u2013": "-", "\u2011": "-"})
@@ -47,7 +47,7 @@ def final_answer(output: str | None) -> str:
     text = output or ""
     start, end = _answer_span(text)
     text = text[start:end]
-    closes = list(_ANSWER_CLOSE.finditer(text))
+    closes = list(_ANSWER_CLOSE.finditer(text)) if "</" in text else []
     if closes:
         opens = [match.end() for match in _ANSWER_OPEN.finditer(text)]
         # The last complete pair: the last closing tag that has an opening one before it.
@@ -108,7 +108,8 @@ def last_boxed(text: str) -> str | None:
 def _answer_span(text: str) -> tuple[int, int]:
     """Return where the answer begins and ends in `text`: after the last thought, before one left unfinished."""
     start, end = 0, len(text)
-    if not _MAYBE_THOUGHT.search(text):
+    small = text.lower()
+    if not any(word in small for word in _IN_THOUGHT_MARKS):
         return start, end
     for _, closing in _THOUGHT_TAGS:
         for close in closing.finditer(text, start):

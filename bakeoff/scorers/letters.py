@@ -18,6 +18,9 @@ _NO_ARTICLE = rf"(?:(?<![AIai])|{_NO_WORD})"
 _MARKS = r"[\s\"'`*_\u201c\u201d\u2018\u2019]"
 _CONNECTOR = rf"(?:{_MARKS}*+(?:[,/&+|;\u3001]|\b(?:or|and)\b|\u6216\u8005?+|\u548c)){{1,3}}+{_MARKS}*+"
 _BRACKETED_LETTER = rf"{_OPEN}\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
+# A search leaps to the next of one set of characters, and does not try several beginnings everywhere.
+_OPEN_OR_CAPITAL = rf"[A-Z{_OPEN[1:]}"
+_BEHIND_OPEN = rf"(?<={_OPEN})\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
 
 _LINK = (
     r"(?i:is|are|was|would|should|must|be|option|choice|the|letter|correct|definitely|clearly|therefore|thus|probably)"
@@ -38,7 +41,7 @@ _DECLARED = re.compile(
     rf"|{_SMALL})"
 )
 _JUDGED = re.compile(
-    rf"(?:{_BRACKETED_LETTER}|(?P<capital>[A-Z]){_NOT_AFTER}(?![A-Za-z0-9]))"
+    rf"{_OPEN_OR_CAPITAL}(?:{_BEHIND_OPEN}|(?<=(?P<capital>[A-Z])){_NOT_AFTER}(?![A-Za-z0-9]))"
     r"[*_`]*+\s++(?:is|would\s++be|must\s++be)\s++(?:the\s++)?(?:right|correct|best|answer)(?![A-Za-z])"
 )
 _HEDGE = re.compile(
@@ -56,8 +59,9 @@ _LATER_LABEL = re.compile(
     r"|(?<=\n)(?P<alone>[A-Za-z])(?=\r?\n|\Z)|(?<=\s)(?P<small>[a-z])(?:\)|(?<=\n[a-z])[.:])\s++(?=\S)"
 )
 _BRACKETED = re.compile(
-    rf"(?<![A-Za-z0-9]){_BRACKETED_LETTER}"
-    rf"|\b(?i:option|choice)\s++(?P<named>[A-Z]|[a-z]{_NO_ARTICLE}){_NOT_GLUED}"
+    rf"[OoCc{_OPEN[1:]}(?:(?<![A-Za-z0-9].){_BEHIND_OPEN}"
+    r"|(?<!\w.)(?:(?<=[Oo])(?i:ption)|(?<=[Cc])(?i:hoice))"
+    rf"\s++(?P<named>[A-Z]|[a-z]{_NO_ARTICLE}){_NOT_GLUED})"
 )
 _CAPITAL = re.compile(
     rf"(?P<capital>[A-Z]){_NOT_AFTER}{_NOT_GLUED}"
@@ -71,7 +75,7 @@ _ONLY_LETTERS = re.compile(
 _ENDS_IN_TWO = re.compile(
     rf"{_OPEN}\s*+([A-Za-z])\s*+{_CLOSE}{_CONNECTOR}{_OPEN}\s*+([A-Za-z])\s*+{_CLOSE}[\s.!?*_]*+\Z"
 )
-_SENTENCE_END = re.compile(r"(?<=[.!?\u3002])\s++|(?<=\u3002)|\n")
+_SENTENCE_END = re.compile(r"[.!?\u3002\n](?:(?<!\n)\s++|(?<=[\n\u3002]))")
 _PARAGRAPH_END = re.compile(r"\n[ \t]*+\n\s*+")
 _REFUSAL = re.compile(
     r"\b(?:impossible|not\s+possible|cannot|can['\u2019]t|could\s+not|unable\s+to|sorry|none\s+of\s+the|no\s+correct"
@@ -151,7 +155,8 @@ def deciding(text: str, found: list[tuple[int, str]], valid: str) -> str:
     two = _ENDS_IN_TWO.search(text, start)
     if two and all(letter.upper() in valid for letter in two.groups()):
         return ""
-    first_end = next((match.start() for match in _SENTENCE_END.finditer(text) if match.start() > 0), len(text))
+    first = _SENTENCE_END.search(text)
+    first_end = first.end() if first else len(text)
     for low, high in ((_last_start(_PARAGRAPH_END, text), len(text)), (start, end), (0, first_end)):
         letters = {letter for position, letter in found if low <= position < high}
         if len(letters) == 1:
