@@ -1,4 +1,4 @@
-"""The datasets of the tracks, row for row as many as on the hub, with their columns and types, on tiny pictures.
+"""The datasets of the tracks, row for row as many as on the hub, with their columns and types, on small drawn pictures.
 
 Columns, types, counts and defects are those of the datasets' cards and loaders; the contents are made up.
 """
@@ -9,23 +9,53 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from PIL import Image as Pillow
+from PIL import ExifTags, Image as Pillow, ImageDraw
 
 from bakeoff.tracks.source import Split
 from tests_unit.doubles.data_hub import IMAGE, write_card, write_shards
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.string())
-SIZE = (64, 48)
+SIZES = ((320, 200), (120, 260), (240, 240), (64, 48))
+TURNED = 6  # the EXIF orientation of a photo taken upright
 Rows = Callable[[Split], list[dict[str, Any]]]
 
 
-def _picture(number: int, kind: str) -> dict[str, Any]:
+def _picture(number: int, mode: str, kind: str) -> dict[str, Any]:
+    """Draw a page with lines of text, a field to press and a photo, as a dataset's file of this mode and kind."""
+    width, height = SIZES[number % len(SIZES)]
+    image = Pillow.new("RGB", (width, height), (250, 250 - 8 * number, 240))
+    photo = Pillow.linear_gradient("L").resize((width // 2, height // 3))
+    image.paste(Pillow.merge("RGB", (photo, photo.rotate(90, expand=False), photo)), (width // 3, height // 2))
+    draw = ImageDraw.Draw(image)
+    for line in range(height // 24):
+        draw.text((4, 12 * line), f"{number}.{line} Total 4{line},{number}00", fill=(20, 20, 90))
+    draw.rectangle((width // 2, 4, width - 4, 20), outline=(200, 30, 30), fill=(255, 220, 120))
+    options: dict[str, Any] = {}
+    if mode in {"RGBA", "LA"}:
+        image = image.convert(mode)
+        image.putalpha(Pillow.radial_gradient("L").resize(image.size))
+    elif mode == "P":
+        image, options = image.quantize(16), {"transparency": 0}
+    elif mode == "turned":
+        options = {"exif": Pillow.Exif()}
+        options["exif"][ExifTags.Base.Orientation] = TURNED
+    else:
+        image = image.convert(mode)
     file = io.BytesIO()
-    Pillow.new("RGB", SIZE, (40 * number, 255 - 30 * number, 90)).save(file, kind)
+    image.save(file, kind, **options)
     return {"bytes": file.getvalue(), "path": f"{number}.{kind.lower()}"}
 
 
-PICTURES = [_picture(n, kind) for n in range(6) for kind in ("PNG", "JPEG")]
+PICTURES = [
+    _picture(number, mode, kind)
+    for number, (mode, kind) in enumerate(
+        [
+            *(("RGB", "PNG"), ("RGB", "JPEG"), ("L", "JPEG"), ("RGBA", "PNG"), ("P", "PNG"), ("turned", "JPEG")),
+            *(("CMYK", "JPEG"), ("L", "PNG"), ("LA", "PNG"), ("RGB", "JPEG"), ("1", "PNG"), ("RGB", "PNG")),
+        ]
+    )
+]
+"""Of several sizes, and in every mode and form that the datasets hold."""
 
 
 def picture(index: int) -> dict[str, Any]:
