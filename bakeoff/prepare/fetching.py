@@ -6,8 +6,9 @@ from contextlib import closing
 
 import msgspec
 
+from bakeoff.pictures import Unusable
 from bakeoff.prepare.dataset import Dataset, Group, images_of
-from bakeoff.prepare.images import ImageStore, Unusable
+from bakeoff.prepare.images import ImageStore
 from bakeoff.prepare.ledger import Cell, Ledger, place_of
 from bakeoff.prepare.parallel import in_order
 from bakeoff.prepare.problems import megabytes
