@@ -13,7 +13,7 @@ import msgspec
 
 from bakeoff.errors import DataMissing
 from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Target, TextTarget
-from bakeoff.tracks.items import Fields, Item, is_number, shortened
+from bakeoff.tracks.items import Fields, Item, is_number, is_text, shortened
 from bakeoff.tracks.rows import LETTERS
 from bakeoff.tracks.track import SAFE_ID
 
@@ -154,7 +154,7 @@ def _text(item: Item, scorer: str, _prompt: str) -> tuple[str, Target]:
 
 def _answers(item: Item, scorer: str, _prompt: str) -> tuple[str, Target]:
     found = item.get("expected.answers")
-    if not isinstance(found, list) or not found or not all(isinstance(text, str) and text.strip() for text in found):
+    if not isinstance(found, list) or not found or not all(map(is_text, found)):
         raise item.refuse("expected.answers", "a list of texts that are not blank", found)
     threshold = item.number("expected.anls", _HALF, 0.0, 1.0)
     return f"{scorer}@{threshold:g}", TextTarget(answers=tuple(found))

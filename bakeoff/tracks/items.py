@@ -66,9 +66,9 @@ class Item:
     def text(self, field: str) -> str:
         """Return a text that is not blank."""
         found = self.get(field)
-        if not isinstance(found, str) or not found.strip():
+        if not is_text(found):
             raise self.refuse(field, "a text that is not blank", found)
-        return found
+        return str(found)
 
     def number(self, field: str, default: float, low: float, high: float) -> float:
         """Return a number within bounds, `default` where there is none."""
@@ -99,3 +99,10 @@ def is_number(value: object) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return math.isfinite(value) if isinstance(value, float) else abs(value) <= _MOST
+
+
+def is_text(value: object) -> bool:
+    """Return whether a value is a text that is not blank and can be sent: half a surrogate pair cannot."""
+    return (
+        isinstance(value, str) and bool(value.strip()) and not any("\ud800" <= letter <= "\udfff" for letter in value)
+    )

@@ -73,6 +73,8 @@ def expecting(scorer: str, **expected: object) -> Item:
         ({"id": "a b"}, "id", "letters, digits"),
         ({"category": 3}, "category", "a text that is not blank"),
         ({"prompt": " "}, "prompt", "a text that is not blank"),
+        ({"prompt": "half \ud83d of a smile"}, "prompt", "a text that is not blank"),
+        (expecting("anls", answers=["a", "\udc00"]), "expected.answers", "a list of texts"),
         ({"system": 1}, "system", "a text that is not blank"),
         ({"scorer": "contain"}, "scorer", "one of contains, exact"),
         ({"scorer": None}, "scorer", "one of contains, exact"),
