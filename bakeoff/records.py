@@ -199,7 +199,7 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="record"):
-    """One sample answered by one arm, images shown with `image_changes`; no `score` exactly when `status` is `error`."""
+    """One sample answered by one arm, images shown with `image_changes`; no `score` exactly where `status` is error."""
 
     sample_id: str
     track: str

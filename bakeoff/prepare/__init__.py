@@ -28,13 +28,17 @@ def prepare(
 
     Raises:
         UsageProblem: when the request is wrong; nothing was begun.
-        DataMissing: at the end when a track failed, at once when no other could succeed.
+        DataMissing: at the end when a track failed, at once when no other could succeed; it holds every reason.
     """
     failures: list[str] = []
     for request in read_requests(words, revisions, tracks):
         try:
             freeze(request, request.track.folder(), link=link, screen=screen, consent=consent)
-        except NothingWorks:
+        except NothingWorks as error:
+            raise NothingWorks("\n".join((*failures, str(error)))) from error
+        except KeyboardInterrupt:
+            for failure in failures:
+                screen.say(failure)
             raise
         except BakeoffError as error:
             failures.append(str(error))

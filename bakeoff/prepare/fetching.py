@@ -40,6 +40,11 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
     images: dict[RowKey, tuple[Image, ...]]
     unusable: dict[RowKey, str]
 
+    @property
+    def count(self) -> int:
+        """How many images there are, one that several rows show counted for each."""
+        return sum(map(len, self.images.values()))
+
 
 class Fetcher:
     """Brings the images of one track's rows into its store."""
@@ -76,7 +81,7 @@ class Fetcher:
         with closing(in_order(lambda item: images_of(item[1], self._columns), groups, workers)) as read:
             for (label, _), rows in zip(groups, read, strict=True):
                 self._store_group(label, rows, done)
-                task.note(f"{len(done.images)} rows")
+                task.note(f"{done.count} images")
         return done
 
     def _store_group(self, label: str, rows: Mapping[int, Mapping[str, bytes | None]], done: Fetched) -> None:

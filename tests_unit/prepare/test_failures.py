@@ -15,7 +15,7 @@ from huggingface_hub import constants
 
 from bakeoff import files
 from bakeoff.errors import DataMissing, UsageProblem
-from bakeoff.prepare import images
+from bakeoff.prepare import Link, images
 from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import load_samples
 from tests_unit.doubles.data_hub import COMMIT, ERRORS
@@ -178,9 +178,23 @@ def test_the_hubs_wish_to_wait_is_followed_within_bounds(bench: Bench, monkeypat
 
 
 def test_an_endpoint_that_is_no_address_is_told(bench: Bench) -> None:
-    bench.hub.endpoint = "http://127.0.0.1:port"
-    with pytest.raises(NothingWorks, match=r"HF_ENDPOINT is no address: 'http://127\.0\.0\.1:port'"):
+    for address in ("http://127.0.0.1:port", "hub.example", "ftp://127.0.0.1", "a b"):
+        bench.hub.endpoint = address
+        with pytest.raises(NothingWorks, match=rf"HF_ENDPOINT is no address .*'{re.escape(address)}'"):
+            bench.prepare()
+    assert bench.waited == []
+
+
+def test_an_endpoint_that_is_set_to_nothing_is_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "")
+    assert Link().endpoint == "https://huggingface.co"
+
+
+def test_a_token_with_a_letter_that_no_token_has_is_told_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_\u00fcber")
+    with pytest.raises(NothingWorks, match="HF_TOKEN holds a character that no token has"):
         bench.prepare()
+    assert bench.waited == []
 
 
 def test_a_folder_that_cannot_be_made_is_told(bench: Bench) -> None:

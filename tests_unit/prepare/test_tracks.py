@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from bakeoff.prepare import Consent, Link, Screen, freeze, read_requests
+from bakeoff.prepare import Consent, Link, Screen, freeze, prepare, read_requests
 from bakeoff.prepare.layout import data_files
 from bakeoff.prepare.manifest import Manifest, read_manifest
+from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.source import Source, Split
 from tests_unit.doubles.data_hub import COMMIT, OLDER, DataHub, data_hub
@@ -157,6 +158,35 @@ def test_one_track_that_fails_does_not_keep_others_from_theirs(hub: DataHub, tmp
     assert done.returncode == 4
     assert "openai/gsm8k has no revision gone" in done.stderr
     assert len(load_samples(tmp_path / "data/mathvista")) == 20
+
+
+def test_offline_says_when_the_cache_holds_a_part(hub: DataHub, tmp_path: Path) -> None:
+    env = {**environment(hub, tmp_path), "HF_HUB_OFFLINE": "1"}
+    split = SOURCES["infographicvqa"].splits[0]
+    folder = tmp_path / f"hf/hub/datasets--{split.repository.replace('/', '--')}/snapshots/{split.revision}"
+    first, second = files_of(hub.root / split.repository, split)
+    for name in ("README.md", first):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(hub.root / split.repository / name)
+        refused = bakeoff("infographicvqa", env=env)
+        assert refused.returncode == 4
+        assert "is only in part in the hub's cache" in refused.stderr
+        assert f"hf download {split.repository} --repo-type dataset --revision {split.revision}" in refused.stderr
+    (folder / second).symlink_to(hub.root / split.repository / second)
+    assert bakeoff("infographicvqa", env=env).returncode == 0
+
+
+def test_a_reason_is_told_though_no_other_track_can_be_prepared(
+    hub: DataHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAKEOFF_DATA", str(tmp_path))
+    tracks = {name: TRACKS[name] for name in ("mathvista", "gsm8k")}
+    hub.forget()
+    hub.faults = {1: "401"}
+    link, consent = Link(endpoint=hub.endpoint, sleep=lambda _: None), Consent()
+    with pytest.raises(NothingWorks, match=r"MathVista has no revision gone(.|\n)*refuses the access token"):
+        prepare(["mathvista", "gsm8k"], ["mathvista=gone"], tracks, consent=consent, screen=Screen(), link=link)
+    hub.forget()
 
 
 def test_a_refused_token_ends_it_at_once(hub: DataHub, tmp_path: Path) -> None:
