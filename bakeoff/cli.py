@@ -1,6 +1,7 @@
 """The `bakeoff` command: everything that is not a run. Runs are started by pytest."""
 
 import functools
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -89,11 +90,17 @@ def prepare(
     Example: bakeoff prepare docvqa=subset screenspot=full
     """
     from bakeoff.prepare import Consent, Link, Screen, prepare as freeze_all  # noqa: PLC0415 - takes a while to load
+    from bakeoff.prepare.problems import AGAIN  # noqa: PLC0415
     from bakeoff.tracks import TRACKS  # noqa: PLC0415
 
     screen = Screen()
     consent = Consent(yes=yes, skip_corrupt=skip_corrupt)
-    freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+    try:
+        freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+    except KeyboardInterrupt:
+        screen.say(f"stopped. {AGAIN}")
+        sys.stdout.flush()
+        os._exit(130)  # threads that wait for the hub would be waited for
 
 
 @app.command()

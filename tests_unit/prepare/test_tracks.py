@@ -2,8 +2,10 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 
 from bakeoff.prepare import Consent, Link, Screen, freeze, prepare, read_requests
 from bakeoff.prepare.layout import data_files
+from bakeoff.prepare.link import STALL_S
 from bakeoff.prepare.manifest import Manifest, read_manifest
 from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import TRACKS, load_samples
@@ -198,6 +201,27 @@ def test_a_refused_token_ends_it_at_once(hub: DataHub, tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "the hub refuses the access token (401)" in done.stderr
     assert len(asked) == 1
+
+
+def test_an_interruption_ends_it_though_the_hub_sends_nothing(hub: DataHub, tmp_path: Path) -> None:
+    hub.forget()
+    hub.faults = dict.fromkeys(range(30, 1000), "stall")
+    command = [sys.executable, "-c", "from bakeoff.cli import main; main()", "prepare", "refcoco"]
+    with subprocess.Popen(
+        command,
+        env=environment(hub, tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 -- one thread
+    ) as running:
+        while len(hub.requests) <= 32 and running.poll() is None:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        printed, errors = running.communicate(timeout=STALL_S / 2)
+    hub.forget()
+    assert (running.returncode, errors) == (130, "")
+    assert "stopped. What is stored already is kept: the same command goes on from there." in printed
 
 
 def test_the_token_and_the_endpoint_are_the_environments(hub: DataHub, tmp_path: Path) -> None:
