@@ -232,6 +232,33 @@ def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: B
     assert fresh.files()["samples.jsonl"] == ready.files()["samples.jsonl"]
 
 
+def test_a_smaller_preparation_leaves_what_a_larger_one_had_stored(bench: Bench) -> None:
+    bench.prepare(WANTED)
+    last = len(bench.hub.requests) - 1
+    fresh = Bench(bench.hub, bench.folder.with_name("fresh"))
+    bench.hub.forget()
+    bench.hub.faults[last] = "403"
+    with pytest.raises(DataMissing):
+        fresh.prepare(WANTED)
+    stored = {path.name for path in (fresh.folder / "images").iterdir()}
+    fresh.prepare("pages=2")
+    assert {path.name for path in (fresh.folder / "images").iterdir()} == stored
+    assert re.search(r"more images, of a larger .* are kept .*: bakeoff prepare pages=2 --yes", fresh.said[-1])
+    fresh.prepare(WANTED)
+    assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
+    assert "kept" not in fresh.said[-1]
+
+
+def test_what_a_broken_off_preparation_left_goes_with_consent(bench: Bench) -> None:
+    last = 8
+    bench.hub.faults[last] = "403"
+    with pytest.raises(DataMissing):
+        bench.prepare(WANTED)
+    manifest = bench.prepare("pages=2", yes=True)
+    assert manifest is not None
+    assert len(list((bench.folder / "images").iterdir())) == manifest.images
+
+
 def test_a_full_disk_is_told_and_keeps_what_was_there(ready: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     before = ready.files()
     real = files.write_atomically
