@@ -90,7 +90,6 @@ def prepare(
     Example: bakeoff prepare docvqa=subset screenspot=full
     """
     from bakeoff.prepare import Consent, Link, Screen, prepare as freeze_all  # noqa: PLC0415 - takes a while to load
-    from bakeoff.prepare.problems import AGAIN  # noqa: PLC0415
     from bakeoff.tracks import TRACKS  # noqa: PLC0415
 
     screen = Screen()
@@ -98,7 +97,6 @@ def prepare(
     try:
         freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
     except KeyboardInterrupt:
-        screen.say(f"stopped. {AGAIN}")
         sys.stdout.flush()
         os._exit(130)  # threads that wait for the hub would be waited for
 

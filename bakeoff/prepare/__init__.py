@@ -8,7 +8,7 @@ from bakeoff.prepare.checks import Consent
 from bakeoff.prepare.freezing import freeze
 from bakeoff.prepare.link import Link
 from bakeoff.prepare.manifest import Manifest
-from bakeoff.prepare.problems import NothingWorks
+from bakeoff.prepare.problems import AGAIN, NothingWorks
 from bakeoff.prepare.screen import Screen
 from bakeoff.tracks.track import Track
 
@@ -39,6 +39,7 @@ def prepare(
         except KeyboardInterrupt:
             for failure in failures:
                 screen.say(failure)
+            screen.say(f"stopped. {AGAIN}")
             raise
         except BakeoffError as error:
             failures.append(str(error))
