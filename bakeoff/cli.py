@@ -1,6 +1,7 @@
 """The `bakeoff` command: everything that is not a run. Runs are started by pytest."""
 
 import functools
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -93,7 +94,11 @@ def prepare(
 
     screen = Screen()
     consent = Consent(yes=yes, skip_corrupt=skip_corrupt)
-    freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+    try:
+        freeze_all(what or (), revision or (), TRACKS, consent=consent, screen=screen, link=Link(say=screen.say))
+    except KeyboardInterrupt:
+        sys.stdout.flush()
+        os._exit(130)  # threads that wait for the hub would be waited for
 
 
 @app.command()

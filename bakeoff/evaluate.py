@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff.backends.changes import changes_of
 from bakeoff.engine import Answer
 from bakeoff.errors import BackendError
 from bakeoff.families import Family
@@ -105,6 +106,7 @@ def record_of(
         status="error",
         groups=sample.groups,
         image_sha256=tuple(image.sha256 for image in prompt.images),
+        image_changes=changes_of(prompt.images),
         protocol=plan.protocol.name,
         prompt_sha256=prompt.sha256,
         seed=prompt.seed,

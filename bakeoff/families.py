@@ -102,7 +102,7 @@ FAMILIES: Final[dict[str, Family]] = {
         patterns=("qwen2.5-vl", "qwen2_5_vl", "qwen2.5vl"),
         model_types=("qwen2_5_vl",),
         frame="pixel",
-        resize=Resize(factor=28, least=56 * 56, most=28 * 28 * 1280),
+        resize=Resize(factor=28, least=56 * 56, most=28 * 28 * 16384),
         region=_QWEN,
         element=_QWEN,
         facts=(
@@ -111,9 +111,15 @@ FAMILIES: Final[dict[str, Family]] = {
                 source="QwenLM/Qwen3-VL#931; cookbook spatial_understanding.ipynb of Qwen2.5-VL",
             ),
             Fact(
-                what="sides are multiples of 28 and the area is at most 28 x 28 x 1280 by default; checkpoints may set "
-                "more (preprocessor_config.json), and every arm must have the same",
-                source="file: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, smart_resize",
+                what="sides are multiples of 28 and the area is at most 28 x 28 x 16384: what preprocessor_config.json "
+                "of the published checkpoints says, and not the 1280 that code falls back to without it",
+                source="Blaizzy/mlx-vlm#1175; file: transformers/models/qwen2_vl/image_processing_qwen2_vl.py, "
+                "smart_resize",
+            ),
+            Fact(
+                what="llama.cpp takes at most 4096 tokens an image, so that its frame is another above 3.2 megapixels, "
+                "and advises --image-min-tokens 1024 for places, which makes it another below 0.8",
+                source="ggml-org/llama.cpp#17020, #16842",
             ),
         ),
     ),

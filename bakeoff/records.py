@@ -1,8 +1,8 @@
 """The words of the project as frozen data: Sample, Prompt, Output, Score, Record.
 
-A track makes Samples; a protocol turns a Sample into a Prompt; a backend answers a Prompt with an Output; a scorer
-turns output and target into a Score; all of it together is a Record, one line of a journal. Everything is immutable and
-compared by value. `to_line` and `from_line` are the only way in and out; they ignore unknown keys, refuse wrong types.
+A track makes Samples, a protocol a Prompt of each; a backend answers with an Output, a scorer makes a Score of it; all
+together is a Record, a line of a journal. Everything is immutable and compared by value. `to_line` and `from_line` are
+the only way in and out; they ignore unknown keys, refuse wrong types.
 """
 
 import math
@@ -199,13 +199,14 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag="record"):
-    """One sample answered by one arm; the fields of the contract. `score` is None exactly when `status` is `error`."""
+    """One sample answered by one arm, images shown with `image_changes`; no `score` exactly where `status` is error."""
 
     sample_id: str
     track: str
     status: Literal["ok", "truncated", "error"]
     groups: dict[str, str] = msgspec.field(name="group", default_factory=dict)
     image_sha256: tuple[str, ...] = ()
+    image_changes: tuple[str, ...] = ()
     protocol: str = "default"
     prompt_sha256: str = ""
     seed: int = 0

@@ -20,6 +20,7 @@ LAYERS: dict[str, float] = {
     "records": 0,
     "paths": 0,
     "files": 0,
+    "pictures": 0,
     "environment": 1,
     "text": 1,
     "geometry": 1,

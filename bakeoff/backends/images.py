@@ -1,12 +1,14 @@
-"""Original image bytes, checked before they are sent."""
+"""Image bytes, checked before they are sent, and the same for every runtime."""
 
 import hashlib
 import io
 from pathlib import Path
 
-from PIL import Image as Pictures, ImageOps
+from PIL import Image as Pictures
 
+from bakeoff.backends.changes import is_unchanged, remember
 from bakeoff.errors import BackendError
+from bakeoff.pictures import as_shown
 from bakeoff.records import Image
 
 _SIGNATURES = (
@@ -18,7 +20,9 @@ _SIGNATURES = (
 
 
 def image_bytes(image: Image) -> bytes:
-    """Return the bytes of an image file, the very ones that were prepared.
+    """Return what runtimes are given for an image: the bytes that were prepared, or a PNG where decoders would differ.
+
+    See `pictures.as_shown`; what was changed is kept for the record.
 
     Raises:
         BackendError: when the file is absent or its hash is another; the sample then is an error, never a score.
@@ -29,17 +33,21 @@ def image_bytes(image: Image) -> bytes:
         raise BackendError(f"the image {image.path} cannot be read: {error}; prepare the track again") from error
     if hashlib.sha256(content).hexdigest() != image.sha256:
         raise BackendError(f"the image {image.path} is not the one that was prepared; prepare the track again")
-    return content
+    if is_unchanged(image):  # a transparent format without a transparent pixel takes a decode to know
+        return content
+    shown, changes = as_shown(content)
+    remember(image, changes)
+    return shown
 
 
 def picture_of(content: bytes) -> Pictures.Image:
-    """Return the picture that these bytes hold, turned as its EXIF data says and converted to RGB.
+    """Return the picture in RGB that the bytes of `image_bytes` hold.
 
     Raises:
         BackendError: when they are not a picture that can be read.
     """
     try:
-        return ImageOps.exif_transpose(Pictures.open(io.BytesIO(content))).convert("RGB")
+        return Pictures.open(io.BytesIO(content)).convert("RGB")
     except (ValueError, OSError) as error:
         raise BackendError(f"an image of the prompt is not readable: {error}") from error
 

@@ -106,6 +106,7 @@ _FIXED = (
     _of_record("scorer_version", "text"),
     _of_record("prompt_sha256", "text"),
     _text("image_sha256", lambda entry: "+".join(entry.record.image_sha256) or None),
+    _text("image_changes", lambda entry: ", ".join(entry.record.image_changes) or None),
     _of_record("seed", "whole"),
     _of_record("attempt", "whole"),
     _of_record("finish_reason", "text"),

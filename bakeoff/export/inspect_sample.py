@@ -119,7 +119,8 @@ def _metadata(record: Record) -> dict[str, Any]:
         *("completion_tokens", "queue_s", "load_s", "ttft_s", "prefill_s", "decode_s", "peak_memory_bytes"),
     )
     groups = {f"group.{name}": value for name, value in sorted(record.groups.items())}
-    return {**groups, "image_sha256": list(record.image_sha256), **{name: getattr(record, name) for name in names}}
+    images = {"image_sha256": list(record.image_sha256), "image_changes": list(record.image_changes)}
+    return {**groups, **images, **{name: getattr(record, name) for name in names}}
 
 
 def ended(record: Record) -> str | None:

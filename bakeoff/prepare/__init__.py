@@ -8,7 +8,7 @@ from bakeoff.prepare.checks import Consent
 from bakeoff.prepare.freezing import freeze
 from bakeoff.prepare.link import Link
 from bakeoff.prepare.manifest import Manifest
-from bakeoff.prepare.problems import NothingWorks
+from bakeoff.prepare.problems import AGAIN, NothingWorks
 from bakeoff.prepare.screen import Screen
 from bakeoff.tracks.track import Track
 
@@ -28,13 +28,18 @@ def prepare(
 
     Raises:
         UsageProblem: when the request is wrong; nothing was begun.
-        DataMissing: at the end when a track failed, at once when no other could succeed.
+        DataMissing: at the end when a track failed, at once when no other could succeed; it holds every reason.
     """
     failures: list[str] = []
     for request in read_requests(words, revisions, tracks):
         try:
             freeze(request, request.track.folder(), link=link, screen=screen, consent=consent)
-        except NothingWorks:
+        except NothingWorks as error:
+            raise NothingWorks("\n".join((*failures, str(error)))) from error
+        except KeyboardInterrupt:
+            for failure in failures:
+                screen.say(failure)
+            screen.say(f"stopped. {AGAIN}")
             raise
         except BakeoffError as error:
             failures.append(str(error))

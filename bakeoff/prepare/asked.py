@@ -22,6 +22,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     named: bool
     overridden: frozenset[str] = frozenset()
 
+    def again(self, option: str) -> str:
+        """Return the command that asks for the same once more, with `option`."""
+        name, revisions = self.track.name, {split.repository: split.revision for split in self.source.splits}
+        named = (f"--revision {name}:{place}={revisions[place]}" for place in sorted(self.overridden))
+        return " ".join(("bakeoff prepare", f"{name}={self.size}", *named, option))
+
 
 def read_requests(words: Sequence[str], revisions: Sequence[str], tracks: Mapping[str, Track]) -> list[Request]:
     """Read `TRACK[=off|subset|full|N]` words and `TRACK[:REPOSITORY]=SHA` revisions, in the order of `tracks`.
@@ -57,8 +63,9 @@ def read_requests(words: Sequence[str], revisions: Sequence[str], tracks: Mappin
 def _source(name: str, tracks: Mapping[str, Track]) -> Source:
     having = [known for known, track in tracks.items() if track.source is not None]
     if name not in tracks:
-        near = difflib.get_close_matches(name, having, n=3)
-        raise UsageProblem(f"no track {name!r}; {'did you mean' if near else 'there are'} {', '.join(near or having)}?")
+        near = difflib.get_close_matches(name.lower(), having, n=3)
+        hint = f"did you mean {', '.join(near)}?" if near else f"there are {', '.join(having)}"
+        raise UsageProblem(f"no track {name!r}; {hint}")
     source = tracks[name].source
     if source is None:
         raise UsageProblem(f"{name} needs no preparing: its samples come with the suite or are your own files")
@@ -74,7 +81,8 @@ def _size(text: str, word: str, source: Source) -> str | int | None:
         return text
     if text.isascii() and text.isdigit() and int(text) > 0:
         return int(text)
-    raise UsageProblem(f"bad size in {word!r}: expected off, subset, full or a number of at least 1")
+    named = ", ".join(dict.fromkeys(("off", "subset", "full", str(source.default))))
+    raise UsageProblem(f"bad size in {word!r}: expected {named} or a number of at least 1")
 
 
 def _with_revisions(requests: list[Request], revisions: Sequence[str]) -> list[Request]:
@@ -96,7 +104,8 @@ def _override(request: Request, repository: str, revision: str) -> Request:
     meant = [name for name in there if repository in {"", name, name.rpartition("/")[2]}]
     if len(meant) != 1:
         forms = ", ".join(f"--revision {request.track.name}:{name}={revision}" for name in there)
-        raise UsageProblem(f"{request.track.name} is made of {len(there)} repositories; name one of them: {forms}")
+        several = f"is made of {len(there)} repositories; name one of them" if len(there) > 1 else "has one repository"
+        raise UsageProblem(f"{request.track.name} {several}: {forms}")
 
     def changed(split: Split) -> Split:
         return msgspec.structs.replace(split, revision=revision) if split.repository == meant[0] else split

@@ -9,6 +9,7 @@ from bakeoff.errors import DataMissing, UsageProblem
 from bakeoff.prepare.asked import Request
 from bakeoff.prepare.dataset import Dataset
 from bakeoff.prepare.fetching import Fetched
+from bakeoff.prepare.listing import incomplete
 from bakeoff.prepare.problems import NothingWorks, SchemaChanged, megabytes
 from bakeoff.prepare.screen import Screen
 
@@ -28,10 +29,13 @@ def check_count(request: Request, dataset: Dataset, screen: Screen) -> None:
 
     Raises:
         SchemaChanged: when it differs at the revision that the track pins.
+        DataMissing: when the hub's cache is read, and holds too few.
     """
     split = dataset.split
     if dataset.row_count == split.rows:
         return
+    if dataset.listing.is_cached and dataset.row_count < split.rows:
+        raise incomplete(dataset.listing, split.revision)
     text = f"{dataset.name} has {dataset.row_count} rows, and {request.track.name} was written for {split.rows}"
     if split.repository not in request.overridden:
         raise SchemaChanged(
@@ -49,7 +53,7 @@ def keep_larger(request: Request, folder: Path, there: int, chosen: int, screen:
     """
     name = request.track.name
     text = f"{folder} holds {there} rows, more than the {chosen} of size {request.size}"
-    remedy = f"bakeoff prepare {name}={request.size} --yes"
+    remedy = request.again("--yes")
     if request.named:
         raise UsageProblem(f"{name}: {text}, and stays as it is. To replace it by less: {remedy}")
     screen.say(f"{name}: kept: {text}. To replace it by less: {remedy}")
@@ -83,7 +87,7 @@ def check_images(request: Request, fetched: Fetched, screen: Screen, consent: Co
         raise DataMissing(
             f"{name}: {len(lines)} rows have an image that cannot be used:\n  " + "\n  ".join(lines) + "\n"
             "The samples of before are kept, and so are the good images. Try another revision (--revision TRACK=SHA), "
-            f"or leave these rows out: bakeoff prepare {name}={request.size} --skip-corrupt"
+            f"or leave these rows out: {request.again('--skip-corrupt')}"
         )
     for line in lines:
         screen.say(f"{name}: left out: {line}")

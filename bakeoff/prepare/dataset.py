@@ -9,7 +9,7 @@ import msgspec
 
 from bakeoff.prepare.layout import data_files
 from bakeoff.prepare.link import Link
-from bakeoff.prepare.listing import Listing
+from bakeoff.prepare.listing import Listing, incomplete
 from bakeoff.prepare.parallel import in_order
 from bakeoff.prepare.problems import SchemaChanged
 from bakeoff.prepare.shards import Shard
@@ -29,15 +29,19 @@ class Dataset:
     """An opened split; `commit` is what its revision resolved to.
 
     Raises:
-        DataMissing, NothingWorks: as `Link.listing`.
+        DataMissing, NothingWorks: as `Link.listing`, and when the hub's cache holds no such split.
         SchemaChanged: when the repository holds no such split.
     """
 
     def __init__(self, split: Split, link: Link) -> None:
         listing = link.listing(split.repository, split.revision)
         card = link.text(listing, "README.md")
-        paths = data_files(listing.sizes, card, repository=split.repository, config=split.config, split=split.split)
+        try:
+            paths = data_files(listing.sizes, card, repository=split.repository, config=split.config, split=split.split)
+        except SchemaChanged as error:
+            raise incomplete(listing, split.revision) if listing.is_cached else error from error
         self.split = split
+        self.listing = listing
         self.commit = listing.commit
         self._workers = link.workers
         self.shards = [_shard(link, listing, path) for path in paths]

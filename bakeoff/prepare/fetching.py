@@ -6,8 +6,9 @@ from contextlib import closing
 
 import msgspec
 
+from bakeoff.pictures import Unusable
 from bakeoff.prepare.dataset import Dataset, Group, images_of
-from bakeoff.prepare.images import ImageStore, Unusable
+from bakeoff.prepare.images import ImageStore
 from bakeoff.prepare.ledger import Cell, Ledger, place_of
 from bakeoff.prepare.parallel import in_order
 from bakeoff.prepare.problems import megabytes
@@ -38,6 +39,11 @@ class Fetched(msgspec.Struct, frozen=True, kw_only=True):
 
     images: dict[RowKey, tuple[Image, ...]]
     unusable: dict[RowKey, str]
+
+    @property
+    def count(self) -> int:
+        """How many images there are, one that several rows show counted for each."""
+        return sum(map(len, self.images.values()))
 
 
 class Fetcher:
@@ -75,7 +81,7 @@ class Fetcher:
         with closing(in_order(lambda item: images_of(item[1], self._columns), groups, workers)) as read:
             for (label, _), rows in zip(groups, read, strict=True):
                 self._store_group(label, rows, done)
-                task.note(f"{len(done.images)} rows")
+                task.note(f"{done.count} images")
         return done
 
     def _store_group(self, label: str, rows: Mapping[int, Mapping[str, bytes | None]], done: Fetched) -> None:

@@ -109,9 +109,18 @@ def _freeze(request: Request, folder: Path, link: Link, screen: Screen, consent:
             samples_sha256=hashlib.sha256(lines).hexdigest(),
         )
         write_prepared(folder, lines, manifest)
-        ledger.rewrite({(place_of(datasets[r.split]), r.index, c) for r in chosen for c in source.image_columns})
+        wanted = {(place_of(datasets[r.split]), r.index, c) for r in chosen for c in source.image_columns}
+        # Without consent, what a larger preparation had stored when it was broken off is left for it to go on with.
+        left = set() if consent.yes else ledger.keys_of({place_of(dataset) for dataset in datasets.values()}) - wanted
+        ledger.rewrite(wanted | left)
+        paths |= ledger.paths()
     store.prune(paths)
     screen.say(f"{name}: {summary(manifest)}")
+    if len(paths) > manifest.images:
+        screen.say(
+            f"{name}: {len(paths) - manifest.images} more images, of a larger preparation that was broken off, are "
+            f"kept for it. To remove them: {request.again('--yes')}"
+        )
     for told in manifest.unexpected:
         screen.say(f"warning: {told}: the dataset changed, and scores may not compare")
     return manifest

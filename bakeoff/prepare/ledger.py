@@ -55,6 +55,14 @@ class Ledger:
         """Return what is known of a cell."""
         return self._cells.get(key)
 
+    def keys_of(self, places: set[str]) -> set[Key]:
+        """Return the keys of all cells of `places`."""
+        return {key for key in self._cells if key[0] in places}
+
+    def paths(self) -> set[str]:
+        """Return the paths of all images."""
+        return {cell.image.path for cell in self._cells.values() if cell.image is not None}
+
     def add(self, cells: list[Cell]) -> None:
         """Write `cells` down at once."""
         if self._file is None:

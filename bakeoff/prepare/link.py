@@ -25,6 +25,9 @@ ATTEMPTS = 6
 WORKERS = 4
 """How many parts of files are fetched at a time."""
 
+_DEFAULT_HUB = "https://huggingface.co"
+"""For an HF_ENDPOINT that is set to nothing."""
+
 _ATTEMPTS_AT_NOBODY = 2
 """The same for a hub that cannot be connected to and never answered: there is no network, and waiting makes none."""
 
@@ -66,7 +69,7 @@ class Link:
         workers: int = WORKERS,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self.endpoint = (endpoint or constants.ENDPOINT).rstrip("/")
+        self.endpoint = (endpoint or constants.ENDPOINT or _DEFAULT_HUB).rstrip("/")
         self.workers = workers
         self.fetched = 0
         self._counting = threading.Lock()
@@ -178,8 +181,10 @@ class Link:
                 if error.response.status_code not in _TRY_AGAIN:
                     raise refused(error, repository, revision) from error
                 problem: Exception = error
-            except httpx2.InvalidURL as error:
-                raise NothingWorks(f"HF_ENDPOINT is no address: {self.endpoint!r}") from error
+            except UnicodeEncodeError as error:
+                raise NothingWorks("HF_TOKEN holds a character that no token has: set it anew, or unset it") from error
+            except (httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
+                raise NothingWorks(f"HF_ENDPOINT is no address that begins with https://: {self.endpoint!r}") from error
             except (httpx2.RequestError, CutOff, ValueError, LookupError) as error:
                 # The last two are what a page that is no answer of a hub, such as a log-in page, becomes.
                 problem = error

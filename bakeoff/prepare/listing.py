@@ -12,11 +12,12 @@ from bakeoff.prepare.commits import cached_commit, spelled_out
 
 
 class Listing(msgspec.Struct, frozen=True, kw_only=True):
-    """A dataset repository at one commit: path and size in bytes of every file."""
+    """A dataset repository at one commit: path and size in bytes of every file, or of those that are cached."""
 
     repository: str
     commit: str
     sizes: dict[str, int]
+    is_cached: bool = False
 
 
 def cached_file(listing: Listing, path: str) -> Path | None:
@@ -39,11 +40,20 @@ def cached_listing(repository: str, revision: str) -> Listing:
             huggingface_hub.snapshot_download(repository, repo_type="dataset", revision=commit, local_files_only=True)
         )
     except LocalEntryNotFoundError as error:
-        raise DataMissing(
-            f"HF_HUB_OFFLINE is set and {repository}@{revision} is not in the hub's cache ({constants.HF_HUB_CACHE}). "
-            f"Unset it, or fetch the dataset where there is a network: "
-            f"hf download {repository} --repo-type dataset --revision {spelled_out(repository, revision)}"
-        ) from error
+        raise _absent(repository, revision, "is not in") from error
     files = (file for file in folder.rglob("*") if file.is_file())
     sizes = {file.relative_to(folder).as_posix(): file.stat().st_size for file in files}
-    return Listing(repository=repository, commit=folder.name, sizes=sizes)
+    return Listing(repository=repository, commit=folder.name, sizes=sizes, is_cached=True)
+
+
+def incomplete(listing: Listing, revision: str) -> DataMissing:
+    """Return the problem of a cached repository that lacks files."""
+    return _absent(listing.repository, revision, "is only in part in")
+
+
+def _absent(repository: str, revision: str, how: str) -> DataMissing:
+    return DataMissing(
+        f"HF_HUB_OFFLINE is set and {repository}@{revision} {how} the hub's cache ({constants.HF_HUB_CACHE}). "
+        f"Unset it, or fetch the dataset where there is a network: "
+        f"hf download {repository} --repo-type dataset --revision {spelled_out(repository, revision)}"
+    )

@@ -13,13 +13,15 @@ def in_order(function: Callable[[_In], _Out], items: Iterable[_In], workers: int
     """Yield `function(item)` of every item, in order, with up to `workers` at work ahead of the consumer.
 
     With one worker nothing is done ahead, and nothing in another thread. An exception of `function` is raised in its
-    turn. Once it is raised, or the generator is closed, what has not begun is not begun.
+    turn. Once it is raised, or the generator is closed, what has not begun is not begun, and what has is waited for;
+    but not where the user interrupts: a hub that sends nothing would keep them for a minute.
     """
     if workers == 1:
         yield from map(function, items)
         return
     pool = ThreadPoolExecutor(workers)
     ahead: deque[Future[_Out]] = deque()
+    is_interrupted = False
     try:
         for item in items:
             ahead.append(pool.submit(function, item))
@@ -27,5 +29,8 @@ def in_order(function: Callable[[_In], _Out], items: Iterable[_In], workers: int
                 yield ahead.popleft().result()
         while ahead:
             yield ahead.popleft().result()
+    except BaseException as error:
+        is_interrupted = isinstance(error, KeyboardInterrupt) or isinstance(error.__context__, KeyboardInterrupt)
+        raise
     finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=not is_interrupted, cancel_futures=True)

@@ -5,16 +5,15 @@ Nothing here opens an image; see `custom` for what becomes of a case.
 """
 
 import json
-import math
 import re
-from collections.abc import Mapping
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from bakeoff.errors import DataMissing
 from bakeoff.records import BoxTarget, NumberTarget, OptionTarget, Target, TextTarget
+from bakeoff.tracks.items import Fields, Item, is_number, is_text, shortened
 from bakeoff.tracks.rows import LETTERS
 from bakeoff.tracks.track import SAFE_ID
 
@@ -25,6 +24,8 @@ SCORER_NAMES: Final = (
 MAX_TOKENS: Final = 128
 _GRID: Final = 1000.0
 _HALF: Final = 0.5
+_FIELDS: Final = ("id", "category", "images", "prompt", "system", "scorer", "expected", "max_tokens", "meta")
+_GOLDS: Final = ("text", "answers", "anls", "bbox", "iou", "gold", "n", "kind", "answer", "answer_type")
 _LETTER: Final = re.compile(r"\(?([A-Za-z])\)?")
 _OPTION: Final = re.compile(r"^(?:\(([A-Z])\)|([A-Z])\.)[ \t]+", re.MULTILINE)
 
@@ -44,54 +45,13 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     place: str
 
 
-class _Item:
-    """An item while it is being read: knows where it stands, so that a refusal can say so."""
-
-    def __init__(self, place: str, fields: Mapping[str, Any]) -> None:
-        self.place = place
-        self._fields = fields
-
-    def refuse(self, field: str, expected: str, found: object) -> DataMissing:
-        shown = "nothing" if found is None else repr(found)
-        return DataMissing(f"{self.place}, field {field}: expected {expected}, found {shown}")
-
-    def get(self, field: str) -> Any:
-        """Return a field; `expected.x` is field x of the object `expected`."""
-        found: Any = self._fields
-        for name in field.split("."):
-            found = found.get(name) if isinstance(found, Mapping) else None
-        return found
-
-    def text(self, field: str) -> str:
-        found = self.get(field)
-        if not isinstance(found, str) or not found.strip():
-            raise self.refuse(field, "a text that is not blank", found)
-        return found
-
-    def number(self, field: str, default: float, low: float, high: float) -> float:
-        found = self.get(field)
-        if found is None:
-            return default
-        if not _is_number(found) or not low <= found <= high:
-            raise self.refuse(field, f"a number from {low:g} to {high:g}", found)
-        return float(found)
-
-    def whole(self, field: str, default: int, low: int, high: int) -> int:
-        found = self.get(field)
-        if found is None:
-            return default
-        if not isinstance(found, int) or isinstance(found, bool) or not low <= found <= high:
-            raise self.refuse(field, f"a whole number from {low} to {high}", found)
-        return found
-
-
 def read_cases(folder: Path) -> tuple[Case, ...]:
-    """Read all `*.json` of `folder`, in the order of their names.
+    """Read all `*.json` of `folder`, in the order of their names; hidden ones, which systems leave, are no cases.
 
     Raises:
         DataMissing: when there is none, or one is not as described; the message says where and what was expected.
     """
-    files = sorted(folder.glob("*.json"))
+    files = sorted(file for file in folder.glob("*.json") if not file.name.startswith("."))
     if not files:
         raise DataMissing(f"no custom cases: there is no *.json in {folder}.\nHow to write one: docs/custom-cases.md")
     cases: dict[str, Case] = {}
@@ -109,7 +69,11 @@ def read_cases(folder: Path) -> tuple[Case, ...]:
 def read_file(file: Path) -> list[Case]:
     """Read one file; errors as `read_cases`, except that ids of other files are not known here."""
     try:
-        content = json.loads(file.read_text("utf-8"))
+        content = json.loads(file.read_text("utf-8-sig"), object_pairs_hook=Fields.of)
+    except OSError as error:
+        raise DataMissing(f"{file} cannot be read: {error.strerror}. Mend it, or take it out of the folder") from error
+    except RecursionError as error:
+        raise DataMissing(f"{file}: expected an object or a list of objects, found lists in lists in lists") from error
     except ValueError as error:
         raise DataMissing(f"{file}: expected JSON in UTF-8: {error}") from error
     items = content if isinstance(content, list) else [content]
@@ -117,8 +81,8 @@ def read_file(file: Path) -> list[Case]:
     for number, fields in enumerate(items):
         place = f"{file}, item {number}"
         if not isinstance(fields, dict):
-            raise DataMissing(f"{place}: expected an object, found {fields!r}")
-        cases.append(_read(_Item(place, fields)))
+            raise DataMissing(f"{place}: expected an object, found {shortened(repr(fields))}")
+        cases.append(_read(Item(place, fields)))
     return cases
 
 
@@ -141,8 +105,10 @@ def options_in(prompt: str, count: int | None = None) -> tuple[str, ...]:
     return (*found[:-1], found[-1].partition("\n")[0].strip())
 
 
-def _read(item: _Item) -> Case:
+def _read(item: Item) -> Case:
     """Check one item."""
+    item.check_names(_FIELDS)
+    item.check_names(_GOLDS, within="expected")
     name = item.text("id")
     if not SAFE_ID.fullmatch(name):
         raise item.refuse("id", "letters, digits and _ . + - only, so that it can be typed after -k", name)
@@ -166,7 +132,7 @@ def _read(item: _Item) -> Case:
     )
 
 
-def _images(item: _Item) -> tuple[str, ...]:
+def _images(item: Item) -> tuple[str, ...]:
     """Return the image paths; none of them may leave the image root."""
     found = item.get("images")
     if found is None:
@@ -182,22 +148,22 @@ def _images(item: _Item) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _text(item: _Item, scorer: str, _prompt: str) -> tuple[str, Target]:
+def _text(item: Item, scorer: str, _prompt: str) -> tuple[str, Target]:
     return scorer, TextTarget(answers=(item.text("expected.text"),))
 
 
-def _answers(item: _Item, scorer: str, _prompt: str) -> tuple[str, Target]:
+def _answers(item: Item, scorer: str, _prompt: str) -> tuple[str, Target]:
     found = item.get("expected.answers")
-    if not isinstance(found, list) or not found or not all(isinstance(text, str) and text.strip() for text in found):
+    if not isinstance(found, list) or not found or not all(map(is_text, found)):
         raise item.refuse("expected.answers", "a list of texts that are not blank", found)
     threshold = item.number("expected.anls", _HALF, 0.0, 1.0)
     return f"{scorer}@{threshold:g}", TextTarget(answers=tuple(found))
 
 
-def _box(item: _Item, scorer: str, _prompt: str) -> tuple[str, Target]:
+def _box(item: Item, scorer: str, _prompt: str) -> tuple[str, Target]:
     found = item.get("expected.bbox")
     expected = "four numbers x1, y1, x2, y2 on the grid of 0 to 1000, with x1 < x2 and y1 < y2"
-    if not isinstance(found, list) or len(found) != 4 or not all(_is_number(value) for value in found):  # noqa: PLR2004
+    if not isinstance(found, list) or len(found) != 4 or not all(is_number(value) for value in found):  # noqa: PLR2004
         raise item.refuse("expected.bbox", expected, found)
     x1, y1, x2, y2 = (float(value) for value in found)
     if not (0.0 <= x1 < x2 <= _GRID and 0.0 <= y1 < y2 <= _GRID):
@@ -210,7 +176,7 @@ def _box(item: _Item, scorer: str, _prompt: str) -> tuple[str, Target]:
     return f"{scorer}@{item.number('expected.iou', _HALF, 0.0, 1.0):g}", target
 
 
-def _letter(item: _Item, field: str, count: int) -> str:
+def _letter(item: Item, field: str, count: int) -> str:
     """Return a gold letter among the first `count`."""
     found = item.get(field)
     match = _LETTER.fullmatch(found.strip()) if isinstance(found, str) else None
@@ -219,19 +185,19 @@ def _letter(item: _Item, field: str, count: int) -> str:
     return match[1].upper()
 
 
-def _choice_letter(item: _Item, scorer: str, prompt: str) -> tuple[str, Target]:
+def _choice_letter(item: Item, scorer: str, prompt: str) -> tuple[str, Target]:
     options = options_in(prompt)
     count = len(options) or 4
     return scorer, OptionTarget(letter=_letter(item, "expected.text", count), count=count, options=options)
 
 
-def _mc_option(item: _Item, scorer: str, prompt: str, default: int = 4) -> tuple[str, Target]:
+def _mc_option(item: Item, scorer: str, prompt: str, default: int = 4) -> tuple[str, Target]:
     count = item.whole("expected.n", default, 1, len(LETTERS))
     letter = _letter(item, "expected.gold", count)
     return scorer, OptionTarget(letter=letter, count=count, options=options_in(prompt, count))
 
 
-def _mathvista(item: _Item, scorer: str, prompt: str) -> tuple[str, Target]:
+def _mathvista(item: Item, scorer: str, prompt: str) -> tuple[str, Target]:
     """Return a letter for kind mc; a list, a number or a text for kind value."""
     kind = item.get("expected.kind")
     if kind == "mc":
@@ -239,17 +205,13 @@ def _mathvista(item: _Item, scorer: str, prompt: str) -> tuple[str, Target]:
     if kind != "value":
         raise item.refuse("expected.kind", "mc or value", kind)
     found = item.get("expected.answer")
-    answer = found.strip() if isinstance(found, str) else f"{found:.12g}" if _is_number(found) else ""
+    answer = found.strip() if isinstance(found, str) else f"{found:.12g}" if is_number(found) else ""
     if not answer:
         raise item.refuse("expected.answer", "a text or a number", found)
     bare = re.sub(r"[\s,$]", "", answer).rstrip("%.")
     if re.fullmatch(r"[-+]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)", bare):
         return scorer, NumberTarget(value=bare, precision=len(bare.partition(".")[2]))
     return scorer, TextTarget(answers=(answer,))
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 _TARGETS: Final = {

@@ -23,6 +23,7 @@ from bakeoff.scorers import SCORERS, Scorer
 from bakeoff.scorers.anls import anls
 from bakeoff.tracks.cases import MAX_TOKENS, Case, read_cases
 from bakeoff.tracks.grounding import CLICK, PIXEL_CLICK, oracle_click, oracle_json
+from bakeoff.tracks.items import shortened
 from bakeoff.tracks.track import Protocol, Track, images_then_text
 
 
@@ -106,28 +107,41 @@ def _images(case: Case, root: Path) -> tuple[Image, ...]:
 
 def _image(case: Case, number: int, path: str, root: Path) -> Image:
     """Return one image with its hash and size."""
-    file = (root / path).resolve()
     where = f"{case.place}, field images[{number}]"
-    if not file.is_relative_to(root.resolve()):
-        raise DataMissing(f"{where}: expected a path that stays below {root}, found {path!r}, a link to {file}")
-    if not file.is_file():
-        raise DataMissing(f"{where}: expected an image below {root}, found no file {path!r}")
-    stamp = file.stat()
     try:
+        file = (root / path).resolve()
+        is_inside, is_file = file.is_relative_to(root.resolve()), file.is_file()
+    except (OSError, ValueError, RuntimeError) as error:
+        # A name that no file can have, and a link that leads to itself.
+        raise DataMissing(
+            f"{where}: expected a path below {root}, found {shortened(repr(path))}: {_why(error)}"
+        ) from error
+    if not is_inside:
+        raise DataMissing(f"{where}: expected a path that stays below {root}, found {path!r}, a link to {file}")
+    if not is_file:
+        raise DataMissing(f"{where}: expected an image below {root}, found no file {path!r}")
+    try:
+        stamp = file.stat()
         return _measured(file, stamp.st_mtime_ns, stamp.st_size)
-    except OSError as error:
-        raise DataMissing(f"{where}: expected a picture, found {path!r}, which cannot be read: {error}") from error
+    except (OSError, ValueError) as error:
+        raise DataMissing(
+            f"{where}: expected a whole picture (PNG, JPEG, WebP, GIF, BMP or TIFF), found {path!r}: {error}"
+        ) from error
+
+
+def _why(error: Exception) -> str:
+    """Return the reason without the path, which may be very long."""
+    return (error.strerror if isinstance(error, OSError) else None) or shortened(str(error))
 
 
 @lru_cache(maxsize=16384)
 def _measured(file: Path, _changed_ns: int, _bytes: int) -> Image:
     """Read hash and size of a file; once for every version of it."""
-    from PIL import Image as Picture  # noqa: PLC0415 -- importing tracks costs milliseconds; only custom cases need it
+    from bakeoff.pictures import look  # noqa: PLC0415 -- Pillow takes milliseconds to load; only custom cases need it
 
-    with Picture.open(file) as picture:
-        width, height = picture.size
-    sha256 = hashlib.sha256(file.read_bytes()).hexdigest()
-    return Image(path=str(file), sha256=sha256, width=width, height=height)
+    content = file.read_bytes()
+    _, width, height = look(content)
+    return Image(path=str(file), sha256=hashlib.sha256(content).hexdigest(), width=width, height=height)
 
 
 def metrics(records: Sequence[Record]) -> dict[str, Metric]:

@@ -25,7 +25,8 @@ ARMS, SAMPLES = 2, 120
 COLUMNS = (
     *("run", "arm", "model", "backend", "weights_sha256", "inputs_sha256", "track", "track_version", "dataset"),
     *("dataset_revision", "max_tokens", "protocol", "sample_id", "status", "score", "correct", "answer", "output"),
-    *("scorer", "scorer_version", "prompt_sha256", "image_sha256", "seed", "attempt", "finish_reason", "thinking"),
+    *("scorer", "scorer_version", "prompt_sha256", "image_sha256", "image_changes", "seed", "attempt"),
+    *("finish_reason", "thinking"),
     *(
         "prompt_tokens",
         "image_tokens",

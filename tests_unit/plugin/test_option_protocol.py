@@ -23,7 +23,10 @@ def regions(pytester: pytest.Pytester, tmp_path: Path, monkeypatch: pytest.Monke
     image = Image(path="a.png", sha256=file_sha256(folder / "a.png"), width=560, height=280)
     target = BoxTarget(box=(0.0, 0.0, 0.5, 1.0), image_size=(560, 280))
     groups = {"split": "refcoco_testA"}
-    sample = Sample(id="r1", track="refcoco", question="left", target=target, images=(image,), groups=groups)
+    words = ("left", "the left half")
+    sample = Sample(
+        id="r1", track="refcoco", question="left", target=target, images=(image,), options=words, groups=groups
+    )
     (folder / "samples.jsonl").write_text(to_line(sample) + "\n", "ascii")
     monkeypatch.setenv("BAKEOFF_DATA", str(tmp_path / "data"))
     pytester.makepyfile(test_refcoco='TRACK = "refcoco"\ndef test_sample(case): case.check()\n')
@@ -75,6 +78,13 @@ def test_native_runs_are_resumed_and_repeated(bench: Bench, tmp_path: Path) -> N
     again = bench("-k", "refcoco", "--resume=reports/r")
     assert (first.code, again.code) == (0, 0), again.text
     assert again.run.manifest().tracks["refcoco"].protocol == "native"
+
+
+@pytest.mark.usefixtures("regions")
+def test_every_expression_is_asked_and_answered(bench: Bench) -> None:
+    run = bench("--model", "fake:oracle", "-k", "refcoco", "--protocol", "refcoco:all")
+    assert run.code == 0, run.text
+    assert {name: record.correct for name, record in run.records.items()} == {"r1": True, "r1.1": True}
 
 
 def test_a_track_without_places_has_no_native_protocol(bench: Bench) -> None:

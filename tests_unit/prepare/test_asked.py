@@ -63,7 +63,8 @@ def test_sizes(words: list[str], expected: dict[str, str | int]) -> None:
     ("words", "message"),
     [
         (["onne"], r"no track 'onne'; did you mean one\?"),
-        (["xyz"], r"no track 'xyz'; there are one, two, odd\?"),
+        (["xyz"], r"no track 'xyz'; there are one, two, odd$"),
+        (["ONNE=2"], r"no track 'ONNE'; did you mean one\?"),
         (["calibration"], "calibration needs no preparing"),
         (["one=0"], "bad size in 'one=0': expected off, subset, full or a number of at least 1"),
         (["one=-3"], "bad size"),
@@ -71,6 +72,7 @@ def test_sizes(words: list[str], expected: dict[str, str | int]) -> None:
         (["one=true"], "bad size"),
         (["one=choice"], "bad size"),
         (["one=²"], "bad size"),
+        (["odd=choise"], "expected off, subset, full, choice or a number"),
         (["one=2", "one=3"], "one is named twice"),
         (["one=off", "two=off", "odd=off"], "nothing to prepare: every track is off"),
     ],
@@ -100,6 +102,7 @@ def test_a_revision_is_of_a_track_or_of_one_of_its_repositories() -> None:
         ("other=abc", r"with a track that is prepared \(one, two\)"),
         ("two=abc", r"made of 2 repositories.*--revision two:org/Left=abc, --revision two:org/Right=abc"),
         ("two:Middle=abc", "made of 2 repositories"),
+        ("one:Other=abc", "one has one repository: --revision one:org/Pages=abc"),
     ],
 )
 def test_revisions_that_are_refused(text: str, message: str) -> None:

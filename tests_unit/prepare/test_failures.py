@@ -15,7 +15,7 @@ from huggingface_hub import constants
 
 from bakeoff import files
 from bakeoff.errors import DataMissing, UsageProblem
-from bakeoff.prepare import images
+from bakeoff.prepare import Link, images
 from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import load_samples
 from tests_unit.doubles.data_hub import COMMIT, ERRORS
@@ -178,9 +178,23 @@ def test_the_hubs_wish_to_wait_is_followed_within_bounds(bench: Bench, monkeypat
 
 
 def test_an_endpoint_that_is_no_address_is_told(bench: Bench) -> None:
-    bench.hub.endpoint = "http://127.0.0.1:port"
-    with pytest.raises(NothingWorks, match=r"HF_ENDPOINT is no address: 'http://127\.0\.0\.1:port'"):
+    for address in ("http://127.0.0.1:port", "hub.example", "ftp://127.0.0.1", "a b"):
+        bench.hub.endpoint = address
+        with pytest.raises(NothingWorks, match=rf"HF_ENDPOINT is no address .*'{re.escape(address)}'"):
+            bench.prepare()
+    assert bench.waited == []
+
+
+def test_an_endpoint_that_is_set_to_nothing_is_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "ENDPOINT", "")
+    assert Link().endpoint == "https://huggingface.co"
+
+
+def test_a_token_with_a_letter_that_no_token_has_is_told_at_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_\u00fcber")
+    with pytest.raises(NothingWorks, match="HF_TOKEN holds a character that no token has"):
         bench.prepare()
+    assert bench.waited == []
 
 
 def test_a_folder_that_cannot_be_made_is_told(bench: Bench) -> None:
@@ -216,6 +230,33 @@ def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: B
     fresh.prepare(WANTED)
     assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
     assert fresh.files()["samples.jsonl"] == ready.files()["samples.jsonl"]
+
+
+def test_a_smaller_preparation_leaves_what_a_larger_one_had_stored(bench: Bench) -> None:
+    bench.prepare(WANTED)
+    last = len(bench.hub.requests) - 1
+    fresh = Bench(bench.hub, bench.folder.with_name("fresh"))
+    bench.hub.forget()
+    bench.hub.faults[last] = "403"
+    with pytest.raises(DataMissing):
+        fresh.prepare(WANTED)
+    stored = {path.name for path in (fresh.folder / "images").iterdir()}
+    fresh.prepare("pages=2")
+    assert {path.name for path in (fresh.folder / "images").iterdir()} == stored
+    assert re.search(r"more images, of a larger .* are kept .*: bakeoff prepare pages=2 --yes", fresh.said[-1])
+    fresh.prepare(WANTED)
+    assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
+    assert "kept" not in fresh.said[-1]
+
+
+def test_what_a_broken_off_preparation_left_goes_with_consent(bench: Bench) -> None:
+    last = 8
+    bench.hub.faults[last] = "403"
+    with pytest.raises(DataMissing):
+        bench.prepare(WANTED)
+    manifest = bench.prepare("pages=2", yes=True)
+    assert manifest is not None
+    assert len(list((bench.folder / "images").iterdir())) == manifest.images
 
 
 def test_a_full_disk_is_told_and_keeps_what_was_there(ready: Bench, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -146,6 +146,13 @@ def test_less_does_not_replace_more_without_consent(bench: Bench) -> None:
     assert bench.files() == before
 
 
+def test_what_to_type_next_asks_for_the_same_revision(bench: Bench) -> None:
+    revision = f"pages:{REPOSITORY}={'e' * 40}"
+    bench.prepare("pages=20", revisions=[revision])
+    with pytest.raises(UsageProblem, match=f"bakeoff prepare pages=subset --revision {revision} --yes"):
+        bench.prepare("pages=subset", revisions=[revision])
+
+
 def test_less_replaces_more_with_consent_and_takes_stale_images_away(bench: Bench) -> None:
     bench.prepare("pages=20")
     foreign = bench.folder / "images" / "notes.txt"

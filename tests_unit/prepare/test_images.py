@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from PIL import Image as Pillow
 
-from bakeoff.prepare.images import ImageStore, Unusable, look
+from bakeoff.pictures import Unusable, look
+from bakeoff.prepare.images import ImageStore
 from tests_unit.prepare.pages import picture
 
 

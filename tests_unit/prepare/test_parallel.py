@@ -1,6 +1,7 @@
 """Working ahead, in order."""
 
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -40,3 +41,31 @@ def test_closing_begins_nothing_more() -> None:
     next(found)
     found.close()
     assert len(begun) <= 5
+
+
+@pytest.mark.parametrize("place", ["worker", "consumer"])
+def test_an_interruption_waits_for_nobody(place: str) -> None:
+    blocked, free = threading.Event(), threading.Event()
+
+    def work(item: int) -> int:
+        if item:
+            blocked.set()
+            free.wait()
+        elif place == "worker":
+            blocked.wait()
+            raise KeyboardInterrupt  # as if it came while the item was waited for
+        return item
+
+    def consume() -> None:
+        with closing(in_order(work, [0, 1, 1, 1], 2)) as results:
+            next(results)
+            blocked.wait()
+            raise KeyboardInterrupt
+
+    before = threading.active_count()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            consume()
+        assert threading.active_count() > before, "a worker is still waiting"
+    finally:
+        free.set()

@@ -2,17 +2,21 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from bakeoff.prepare import Consent, Link, Screen, freeze, read_requests
+from bakeoff.prepare import Consent, Link, Screen, freeze, prepare, read_requests
 from bakeoff.prepare.layout import data_files
+from bakeoff.prepare.link import STALL_S
 from bakeoff.prepare.manifest import Manifest, read_manifest
+from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.source import Source, Split
 from tests_unit.doubles.data_hub import COMMIT, OLDER, DataHub, data_hub
@@ -159,6 +163,35 @@ def test_one_track_that_fails_does_not_keep_others_from_theirs(hub: DataHub, tmp
     assert len(load_samples(tmp_path / "data/mathvista")) == 20
 
 
+def test_offline_says_when_the_cache_holds_a_part(hub: DataHub, tmp_path: Path) -> None:
+    env = {**environment(hub, tmp_path), "HF_HUB_OFFLINE": "1"}
+    split = SOURCES["infographicvqa"].splits[0]
+    folder = tmp_path / f"hf/hub/datasets--{split.repository.replace('/', '--')}/snapshots/{split.revision}"
+    first, second = files_of(hub.root / split.repository, split)
+    for name in ("README.md", first):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).symlink_to(hub.root / split.repository / name)
+        refused = bakeoff("infographicvqa", env=env)
+        assert refused.returncode == 4
+        assert "is only in part in the hub's cache" in refused.stderr
+        assert f"hf download {split.repository} --repo-type dataset --revision {split.revision}" in refused.stderr
+    (folder / second).symlink_to(hub.root / split.repository / second)
+    assert bakeoff("infographicvqa", env=env).returncode == 0
+
+
+def test_a_reason_is_told_though_no_other_track_can_be_prepared(
+    hub: DataHub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BAKEOFF_DATA", str(tmp_path))
+    tracks = {name: TRACKS[name] for name in ("mathvista", "gsm8k")}
+    hub.forget()
+    hub.faults = {1: "401"}
+    link, consent = Link(endpoint=hub.endpoint, sleep=lambda _: None), Consent()
+    with pytest.raises(NothingWorks, match=r"MathVista has no revision gone(.|\n)*refuses the access token"):
+        prepare(["mathvista", "gsm8k"], ["mathvista=gone"], tracks, consent=consent, screen=Screen(), link=link)
+    hub.forget()
+
+
 def test_a_refused_token_ends_it_at_once(hub: DataHub, tmp_path: Path) -> None:
     hub.forget()
     hub.always = "401"
@@ -168,6 +201,27 @@ def test_a_refused_token_ends_it_at_once(hub: DataHub, tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "the hub refuses the access token (401)" in done.stderr
     assert len(asked) == 1
+
+
+def test_an_interruption_ends_it_though_the_hub_sends_nothing(hub: DataHub, tmp_path: Path) -> None:
+    hub.forget()
+    hub.faults = dict.fromkeys(range(30, 1000), "stall")
+    command = [sys.executable, "-c", "from bakeoff.cli import main; main()", "prepare", "refcoco"]
+    with subprocess.Popen(
+        command,
+        env=environment(hub, tmp_path),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509 -- one thread
+    ) as running:
+        while len(hub.requests) <= 32 and running.poll() is None:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        printed, errors = running.communicate(timeout=STALL_S / 2)
+    hub.forget()
+    assert (running.returncode, errors) == (130, "")
+    assert "stopped. What is stored already is kept: the same command goes on from there." in printed
 
 
 def test_the_token_and_the_endpoint_are_the_environments(hub: DataHub, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Custom cases: what is refused and how it is said, and what a case becomes."""
 
+import io
 import json
 import re
 from pathlib import Path
@@ -72,6 +73,8 @@ def expecting(scorer: str, **expected: object) -> Item:
         ({"id": "a b"}, "id", "letters, digits"),
         ({"category": 3}, "category", "a text that is not blank"),
         ({"prompt": " "}, "prompt", "a text that is not blank"),
+        ({"prompt": "half \ud83d of a smile"}, "prompt", "a text that is not blank"),
+        (expecting("anls", answers=["a", "\udc00"]), "expected.answers", "a list of texts"),
         ({"system": 1}, "system", "a text that is not blank"),
         ({"scorer": "contain"}, "scorer", "one of contains, exact"),
         ({"scorer": None}, "scorer", "one of contains, exact"),
@@ -86,6 +89,13 @@ def expecting(scorer: str, **expected: object) -> Item:
         ({"images": ["..\\x.png"]}, "images[0]", "stays below the image root"),
         ({"images": ["C:\\x.png"]}, "images[0]", "stays below the image root"),
         ({"images": ["custom/none.png"]}, "images[0]", "an image below"),
+        ({"images": ["custom/a\0.png"]}, "images[0]", "a path below"),
+        ({"images": ["custom/\ud800.png"]}, "images[0]", "a path below"),
+        ({"images": [5000 * "x"]}, "images[0]", "a path below"),
+        ({"images": ["loop.png"]}, "images[0]", "a path below"),
+        ({"image": ["custom/a.png"], "images": ...}, "image", "the name images"),
+        ({"max_token": 9}, "max_token", "the name max_tokens"),
+        (expecting("bbox_iou", bbox=[1, 2, 3, 4], IoU=0.9), "expected.IoU", "the name iou"),
         (expecting("contains"), "expected.text", "a text that is not blank"),
         (expecting("choice", text=""), "expected.text", "a text that is not blank"),
         (expecting("anls", answers=[]), "expected.answers", "a list of texts"),
@@ -94,6 +104,9 @@ def expecting(scorer: str, **expected: object) -> Item:
         (expecting("bbox_iou", bbox=[1, 2, 3]), "expected.bbox", "four numbers"),
         (expecting("bbox_iou", bbox=[1, 2, 3, "4"]), "expected.bbox", "four numbers"),
         (expecting("bbox_iou", bbox=[1, 2, 3, float("nan")]), "expected.bbox", "four numbers"),
+        (expecting("bbox_iou", bbox=[1, 2, 3, 10**400]), "expected.bbox", "four numbers"),
+        (expecting("bbox_iou", bbox=[1, 2, 3, 4], iou=10**400), "expected.iou", "a number from 0 to 1"),
+        (expecting("mathvista", kind="value", answer=10**400), "expected.answer", "a text or a number"),
         (expecting("bbox_iou", bbox=[10, 20, 5, 40]), "expected.bbox", "with x1 < x2"),
         (expecting("click_point", bbox=[10, 20, 50, 1040]), "expected.bbox", "grid of 0 to 1000"),
         (expecting("click_in_box", bbox=[0.1, 0.2, 0.5, 0.4]), "expected.bbox", "multiply them by 1000"),
@@ -110,18 +123,28 @@ def expecting(scorer: str, **expected: object) -> Item:
 def test_refusal_names_file_item_field_and_what_was_expected(
     change: Item, field: str, expected: str, data: Path
 ) -> None:
-    write(data, GOOD, {**GOOD, "id": "two", **change})
+    (data / "images" / "loop.png").symlink_to("loop.png")
+    changed = {**GOOD, "id": "two", **change}
+    write(data, GOOD, {name: value for name, value in changed.items() if value is not ...})
     with pytest.raises(DataMissing) as refused:
         load()
     said = str(refused.value)
     assert said.startswith(f"{data / 'tasks' / 'mine.json'}, item 1, field {field}: expected ")
     assert expected in said
     assert ", found " in said
+    assert len(said) < 1000
 
 
 @pytest.mark.parametrize(
     ("content", "expected"),
-    [("{", "expected JSON"), ("[1]", "item 0: expected an object"), ('"x"', "item 0: expected an object")],
+    [
+        ("{", "expected JSON"),
+        (100_000 * "[", "expected an object or a list of objects, found lists in lists"),
+        ('{"id": "a", "id": "b"}', "item 0, field id: expected it once, found it twice"),
+        ('[{"id": "a", "expected": {"n": 2, "n": 3}}]', "item 0, field expected.n: expected it once"),
+        ("[1]", "item 0: expected an object"),
+        ('"x"', "item 0: expected an object"),
+    ],
 )
 def test_what_is_no_list_of_objects_is_refused(content: str, expected: str, data: Path) -> None:
     (data / "tasks" / "bad.json").write_text(content, "utf-8")
@@ -133,6 +156,32 @@ def test_file_in_another_encoding_is_refused(data: Path) -> None:
     (data / "tasks" / "bad.json").write_bytes(b'{"id": "\xff"}')
     with pytest.raises(DataMissing, match="JSON in UTF-8"):
         load()
+
+
+def test_mark_at_the_beginning_of_a_file_is_no_part_of_it(data: Path) -> None:
+    (data / "tasks" / "mine.json").write_text(json.dumps(GOOD, indent=1), "utf-8-sig", newline="\r\n")
+    assert [sample.id for sample in load()] == ["one"]
+
+
+def test_file_that_cannot_be_read_is_refused_with_its_name(data: Path) -> None:
+    (data / "tasks" / "gone.json").symlink_to(data / "nowhere")
+    with pytest.raises(DataMissing, match=r"gone\.json cannot be read: No such file"):
+        load()
+    (data / "tasks" / "gone.json").unlink()
+    (data / "tasks" / "folder.json").mkdir()
+    with pytest.raises(DataMissing, match=r"folder\.json cannot be read: Is a directory"):
+        load()
+
+
+def test_hidden_files_that_systems_leave_are_no_cases(data: Path) -> None:
+    write(data, GOOD)
+    (data / "tasks" / "._mine.json").write_bytes(b"\x00\x05\x16\x07\xff")
+    assert [sample.id for sample in load()] == ["one"]
+
+
+def test_fields_of_an_owners_own_are_left_alone(data: Path) -> None:
+    write(data, {**GOOD, "difficulty": 3, "expected": {"text": "EXIT", "note": "seen from afar"}})
+    assert len(load()) == 1
 
 
 def test_no_cases_are_missing_data_that_points_to_the_guide(data: Path) -> None:
@@ -159,11 +208,41 @@ def test_link_out_of_the_image_root_is_refused(data: Path, tmp_path_factory: pyt
         load()
 
 
-def test_file_that_is_no_picture_is_refused(data: Path) -> None:
-    (data / "images" / "a.txt").write_text("no picture")
-    write(data, {**GOOD, "images": ["a.txt"]})
-    with pytest.raises(DataMissing, match=r"images\[0\]: expected a picture"):
+def saved(kind: str, mode: str = "RGB", size: tuple[int, int] = (64, 48)) -> bytes:
+    file = io.BytesIO()
+    Image.new(mode, size).save(file, kind)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"no picture", "are no image of a known format"),
+        (b"", "it holds no bytes"),
+        (b"%PDF-1.4", "are no image of a known format"),
+        (b"<svg/>", "are no image of a known format"),
+        (saved("ICO"), "are no image of a known format"),
+        (saved("PNG")[:-20], "corrupt image"),
+        (saved("PNG")[:60], "corrupt image"),
+        (saved("JPEG")[:-300], "corrupt image"),
+        (saved("PNG", "1", (10_000, 10_000)), "decompression bomb"),
+    ],
+)
+def test_file_that_is_no_whole_picture_is_refused(data: Path, content: bytes, reason: str) -> None:
+    (data / "images" / "a.png").write_bytes(content)
+    write(data, {**GOOD, "images": ["a.png"]})
+    with pytest.raises(DataMissing, match=rf"images\[0\]: expected a whole picture \(PNG.*{reason}"):
         load()
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode"), [("JPEG", "CMYK"), ("PNG", "LA"), ("PNG", "I;16"), ("PNG", "P"), ("WEBP", "RGBA"), ("TIFF", "L")]
+)
+def test_pictures_of_every_kind_are_taken(data: Path, kind: str, mode: str) -> None:
+    (data / "images" / "a.png").write_bytes(saved(kind, mode))
+    write(data, {**GOOD, "images": ["a.png"]})
+    ((image,),) = (sample.images for sample in load())
+    assert (image.width, image.height) == (64, 48)
 
 
 def test_content_hash_is_of_cases_and_image_bytes(data: Path) -> None:

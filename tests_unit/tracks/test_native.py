@@ -106,6 +106,17 @@ def test_every_fact_has_a_source() -> None:
 
 
 @pytest.mark.parametrize(
+    ("size", "resized"), [((1000, 700), (1008, 700)), ((1920, 1080), (1932, 1092)), ((6000, 4000), (4368, 2912))]
+)
+def test_frame_of_qwen_is_the_image_as_its_checkpoints_have_it_resized(
+    size: tuple[int, int], resized: tuple[int, int]
+) -> None:
+    resize = FAMILIES["qwen2.5-vl"].resize
+    assert resize is not None
+    assert resize.apply(size) == resized
+
+
+@pytest.mark.parametrize(
     ("size", "resized"),
     [((1000, 700), (1008, 700)), ((1920, 1080), (1316, 728)), ((40, 40), (56, 56)), ((10, 400), (28, 392))],
 )

@@ -1,7 +1,8 @@
 """A scripted backend for tests of the suite: it answers from a file and fails on command.
 
 `fake:echo` repeats the question. `fake:oracle` gives the right answer to every prepared sample, in the default protocol
-of its track; it looks the sample up by its id, and shows that a track's scorer accepts what it should.
+of its track and in those that ask of a sample more than once; it looks the sample up by its id, and shows that a
+track's scorer accepts what it should.
 `fake:<file>.json` follows a script: `{"answers": {id: text}, "default": text, "delay_s": 0, "length": [ids cut off],
 "fail": [ids], "die": [ids], "die_once": [ids], "traits": {}}`; traits are ways in which arms differ (`fake_model`).
 Like every backend it is given Prompts, which hold no target.
@@ -160,8 +161,9 @@ def _right_answers() -> dict[str, str]:
     answers: dict[str, str] = {}
     for track in TRACKS.values():
         with contextlib.suppress(DataMissing):
-            protocol = track.protocols[0]
-            answers.update({sample.id: oracle_output(sample, protocol) for sample in samples_of(track, protocol)})
+            for protocol in (track.protocols[0], *(other for other in track.protocols if other.expand)):
+                for sample in samples_of(track, protocol):
+                    answers.setdefault(sample.id, oracle_output(sample, protocol))
     return answers
 
 

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 
 import torch
 import transformers
-from PIL import Image as Picture
 
 from bakeoff.backends.backend import REPEAT_WINDOW
-from bakeoff.backends.images import image_bytes
+from bakeoff.backends.images import image_bytes, picture_of
 from bakeoff.errors import ContextOverflow, UsageProblem
 from bakeoff.records import ImagePart, Message, Prompt, Sampling, Text
 from bakeoff.traces import IMAGE_PLACE, Token
@@ -67,9 +66,7 @@ def prepare(loaded: Loaded, prompt: Prompt) -> Prepared:
     messages = [{"role": message.role, "content": _content(message)} for message in prompt.messages]
     holder = processor if getattr(processor, "chat_template", None) else tokenizer
     text = str(holder.apply_chat_template(messages, tokenize=False, add_generation_prompt=True, **options))
-    for image in prompt.images:
-        image_bytes(image)  # checked here, read again below by Pillow
-    pictures = [Picture.open(image.path).convert("RGB") for image in prompt.images]
+    pictures = [picture_of(image_bytes(image)) for image in prompt.images]
     begins = bool(tokenizer.bos_token) and text.startswith(tokenizer.bos_token)
     given = {"images": pictures} if pictures else {}
     made = processor(text=[text], add_special_tokens=not begins, return_tensors="pt", **given)

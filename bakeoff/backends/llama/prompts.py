@@ -56,7 +56,7 @@ class ImageStore:
         self._lock = threading.Lock()
 
     def encoded(self, image: Image) -> str:
-        """Return the original bytes of an image in base64.
+        """Return the bytes of an image in base64, as `image_bytes` gives them.
 
         Raises:
             BackendError: as `image_bytes`, when the file is not the one that was prepared.

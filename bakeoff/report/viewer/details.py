@@ -95,6 +95,7 @@ def _line(record: Record) -> str:
     if record.completion_tokens is not None:
         parts.append(numbers.tokens(record.completion_tokens))
     parts.append("cut off at the limit" if record.status == "truncated" else "ended by itself")
+    parts += [f"image: {visible_line(change)}" for change in record.image_changes]
     if record.total_s is not None:
         parts.append(numbers.latency(record.total_s))
     return ", ".join(parts) + _tries(record, before=", ")

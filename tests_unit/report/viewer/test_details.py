@@ -95,6 +95,12 @@ def test_the_prompt_is_shown_only_when_it_is_the_one_that_was_sent(
     assert "turns" not in prompts[1]
 
 
+def test_what_was_changed_in_an_image_stands_beside_the_answer(maker: RunMaker, answered: Answered) -> None:
+    told = [msgspec.structs.replace(r, image_changes=("transparency on white",)) for r in answered()]
+    first = _items(maker.arm("one", told).arm("two", answered()).write())["toy-words-000"]["answers"]
+    assert [", image: transparency on white" in answer["line"] for answer in first] == [True, False]
+
+
 def test_a_protocol_that_is_not_known_is_said(maker: RunMaker, answered: Answered) -> None:
     maker.arm("one", answered(protocol="of-tomorrow"))
     prompt = _items(maker.write())["toy-words-000"]["prompts"][0]
