@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from bakeoff import pictures
 from bakeoff.backends.changes import changes_of
 from bakeoff.engine import Answer
 from bakeoff.errors import BackendError
@@ -145,7 +146,7 @@ def arm_fingerprint(
     """Return every input of an arm that can move a score, under dotted names."""
     model = {f"model.{name}": value for name, value in identity.items() if name not in _DESCRIBING}
     tracks = {name: value for plan in plans for name, value in plan.inputs().items()}
-    return {"backend": backend, **model, **asking.inputs(), **tracks}
+    return {"backend": backend, **model, **asking.inputs(), "pictures": pictures.VERSION, **tracks}
 
 
 _DESCRIBING = frozenset(

@@ -6,7 +6,7 @@ name the copy that `transformers` 5.24 and `mlx-vlm` 0.7.10 install.
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -47,12 +47,22 @@ class Resize(msgspec.Struct, frozen=True, kw_only=True):
         return new[0], new[1]
 
 
+class Flag(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backend must be started with for images of a family, by its own documentation, and what for."""
+
+    backend: str
+    words: tuple[str, ...]
+    what: str
+    source: str
+
+
 class Family(msgspec.Struct, frozen=True, kw_only=True):
     """One family. `{}` in `region` and `element` is the expression or instruction.
 
     `patterns` are matched in the name of a model, in lower case, `model_types` against `config.json`; `frame` is what
     coordinates are written in, of the image after `resize` where that is set; `thinking` are the marks around a
-    thought; `is_assumed` says that no source gives the frame, so that a report must say so too.
+    thought; `is_assumed` says that no source gives the frame, so that a report must say so too; `flags` are for the
+    number of tokens of an image. They are advised and never set: an arm without them sees what the others see.
     """
 
     name: str
@@ -65,6 +75,7 @@ class Family(msgspec.Struct, frozen=True, kw_only=True):
     element: str | None = None
     thinking: tuple[tuple[str, str], ...] = ()
     is_assumed: bool = False
+    flags: tuple[Flag, ...] = ()
     facts: tuple[Fact, ...] = ()
 
 
@@ -75,6 +86,12 @@ _LIQUID: Final = (
 _QWEN: Final = "Locate {}, output its bbox coordinates using JSON format."
 _REF: Final = "Please provide the bounding box coordinate of the region this sentence describes: <ref>{}</ref>"
 _THINK: Final = ("<think>", "</think>")
+_LLAMA_FOR_QWEN: Final = Flag(
+    backend="gguf",
+    words=("--image-min-tokens", "1024"),
+    what="boxes on small images are off without it",
+    source="ggml-org/llama.cpp#16842",
+)
 
 FAMILIES: Final[dict[str, Family]] = {
     "lfm2-vl": Family(
@@ -102,6 +119,7 @@ FAMILIES: Final[dict[str, Family]] = {
         patterns=("qwen2.5-vl", "qwen2_5_vl", "qwen2.5vl"),
         model_types=("qwen2_5_vl",),
         frame="pixel",
+        flags=(_LLAMA_FOR_QWEN,),
         resize=Resize(factor=28, least=56 * 56, most=28 * 28 * 16384),
         region=_QWEN,
         element=_QWEN,
@@ -117,8 +135,8 @@ FAMILIES: Final[dict[str, Family]] = {
                 "smart_resize",
             ),
             Fact(
-                what="llama.cpp takes at most 4096 tokens an image, so that its frame is another above 3.2 megapixels, "
-                "and advises --image-min-tokens 1024 for places, which makes it another below 0.8",
+                what="llama.cpp takes at most 4096 tokens an image, so that its frame is another above 3.2 megapixels; "
+                "with --image-min-tokens 1024 it is another below 0.8",
                 source="ggml-org/llama.cpp#17020, #16842",
             ),
         ),
@@ -127,6 +145,7 @@ FAMILIES: Final[dict[str, Family]] = {
         name="qwen3-vl",
         patterns=("qwen3-vl", "qwen3_vl", "qwen3vl", "qwen3.5", "qwen3_5"),
         model_types=("qwen3_vl", "qwen3_vl_moe", "qwen3_5", "qwen3_5_moe"),
+        flags=(_LLAMA_FOR_QWEN,),
         region=_QWEN,
         element=_QWEN,
         thinking=(_THINK,),
@@ -238,3 +257,9 @@ def family_of(model: str | Mapping[str, Any]) -> Family:
     name = model.lower()
     found = [(len(p), family.name) for family in FAMILIES.values() for p in family.patterns if p in name]
     return FAMILIES[max(found)[1]] if found else DEFAULT
+
+
+def missing_flags(family: Family, backend: str, given: Sequence[str]) -> tuple[Flag, ...]:
+    """Return the flags of `family` for `backend` that are not among the `given` arguments, with whatever value."""
+    names = {word.partition("=")[0] for word in given}
+    return tuple(flag for flag in family.flags if flag.backend == backend and flag.words[0] not in names)

@@ -5,6 +5,9 @@ import warnings
 
 from PIL import ExifTags, Image as Pillow, ImageOps, UnidentifiedImageError
 
+VERSION = "2"
+"""Raised by whatever changes what a runtime is given for a file."""
+
 EXTENSIONS = {"JPEG": "jpg", "MPO": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp", "TIFF": "tif"}
 """What Pillow calls a format, and the file extension that it gets."""
 

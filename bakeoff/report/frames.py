@@ -2,9 +2,12 @@
 
 A protocol that names its frame needs no such knowledge. Protocol `native` asks each arm as its family was trained to
 be, and where no source gives a family's frame the track's default prompt is asked and the frame is an assumption.
+What a runtime advises for places, and was not started with, is told too.
 """
 
-from bakeoff.families import DEFAULT, FAMILIES
+from collections.abc import Iterator
+
+from bakeoff.families import DEFAULT, FAMILIES, family_of, missing_flags
 from bakeoff.report.reading import Run
 from bakeoff.report.results import Check
 from bakeoff.tracks import TRACKS
@@ -22,9 +25,21 @@ def frame_check(run: Run) -> Check:
                 name = protocol.removeprefix(f"{NATIVE}-")
                 family = FAMILIES.get(name, DEFAULT)
                 (assumed if family.is_assumed else known).append(f"{arm.name} on {track} (family {name})")
+    advice = "".join(f"; {text}" for text in _advice(run))
     if assumed:
-        reason = f"no source gives the coordinate frame of {'; '.join(assumed)}: it is assumed"
+        reason = f"no source gives the coordinate frame of {'; '.join(assumed)}: it is assumed{advice}"
         return Check(state="not checked", required=True, reason=reason)
-    if known:
-        return Check(state="same", required=False, reason=f"by a source for {'; '.join(known)}")
-    return Check(state="same", required=False, reason="the prompt names them, or no place is asked for")
+    told = f"by a source for {'; '.join(known)}" if known else "the prompt names them, or no place is asked for"
+    return Check(state="not checked" if advice else "same", required=False, reason=f"{told}{advice}")
+
+
+def _advice(run: Run) -> Iterator[str]:
+    """Name what arms that were asked for places were not started with, though their runtime advises it for these."""
+    for arm in run.arms.values():
+        if any(track in TRACKS and TRACKS[track].native is not None for track in arm.tracks):
+            family = family_of(arm.manifest.model)
+            for flag in missing_flags(family, arm.manifest.backend, arm.manifest.identity.get("server_args") or ()):
+                yield (
+                    f"{arm.name} ran without {' '.join(flag.words)}, which its runtime advises for {family.name}: "
+                    f"{flag.what} ({flag.source})"
+                )

@@ -110,6 +110,19 @@ def test_images_without_a_projector_are_refused_by_name(settings: Make) -> None:
         backend.close()
 
 
+def test_what_llama_cpp_advises_for_images_of_a_family_is_told_before_the_run(settings: Make, tmp_path: Path) -> None:
+    spec, said = resolve("tiny-gguf-q8"), list[str]()
+    for name, file in (("Qwen3-VL-tiny.gguf", spec.weights), ("proj.gguf", spec.projector)):
+        (tmp_path / name).symlink_to(str(file))
+    model = resolve(f"gguf:{tmp_path / 'Qwen3-VL-tiny.gguf'},mmproj={tmp_path / 'proj.gguf'}")
+    open_backend(model, settings(progress=said.append)).close()
+    open_backend(model, settings(progress=said.append, needs_images=False)).close()
+    told = [line for line in said if "advises" in line]
+    assert len(told) == 1
+    assert "llama.cpp advises --image-min-tokens 1024 for qwen3-vl" in told[0]
+    assert "add --server-arg=--image-min-tokens --server-arg=1024" in told[0]
+
+
 def test_a_server_that_dies_is_brought_back_on_the_same_address(backend: GgufBackend) -> None:
     assert backend.server is not None
     before, url = backend.server.pid, backend.url

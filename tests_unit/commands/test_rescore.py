@@ -71,7 +71,7 @@ def test_a_named_scorer_stands_in_the_fingerprint_so_that_resuming_is_refused(cl
     assert done.exit_code == 0, done.exception
     assert "have targets that the named scorer does not read and keep their rule" in done.stdout
     stored = run.manifest().arms["one"].fingerprint["tracks.calibration.scorers"]
-    assert "option_text@1" in stored
+    assert f"option_text@{SCORERS['option_text'].version}" in stored
     assert stored != inputs["tracks.calibration.scorers"]
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image as Pillow, ImageOps
 
 from bakeoff.prepare import Consent, Link, Screen, freeze, prepare, read_requests
 from bakeoff.prepare.layout import data_files
@@ -75,7 +76,9 @@ def test_every_track_is_prepared_in_its_default_size(prepared: tuple[Path, str],
     assert f"{name}: {len(samples)} samples with {manifest.images} images" in printed
     for sample in samples:
         assert sample.track == name
-        assert all(Path(image.path).is_file() and (image.width, image.height) == (64, 48) for image in sample.images)
+        for image in sample.images:
+            with Pillow.open(image.path) as file:
+                assert (image.width, image.height) == ImageOps.exif_transpose(file).size
 
 
 def bench(data: Path, run: Path, *arguments: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ from bakeoff.backends.llama.slots import Job, Slots
 from bakeoff.backends.llama.start import Manner, find_manner
 from bakeoff.backends.memory import peak_memory_bytes
 from bakeoff.errors import UsageProblem
+from bakeoff.families import missing_flags
 from bakeoff.hub import GgufFiles, gguf_files
 from bakeoff.records import Output, Prompt
 from bakeoff.spec import ModelSpec
@@ -160,6 +161,8 @@ def start_server(spec: ModelSpec, settings: Settings, *, slots: int) -> tuple[Ll
             f"model {spec.name!r} has no projector (mmproj), and the selected samples have images.\n"
             f"Name it behind a comma: --model {files.weights},mmproj=<file>.gguf"
         )
+    if settings.needs_images:
+        _advise(spec, settings)
     launch = Launch(
         binary=find_binary(settings.llama_server),
         host="127.0.0.1",
@@ -178,6 +181,17 @@ def start_server(spec: ModelSpec, settings: Settings, *, slots: int) -> tuple[Ll
         launch, log_path=settings.log_path, start_timeout_s=settings.start_timeout_s, progress=settings.progress
     )
     return server, files
+
+
+def _advise(spec: ModelSpec, settings: Settings) -> None:
+    """Say what llama.cpp advises for images of this family and is not given."""
+    for flag in missing_flags(spec.family, spec.backend, settings.server_args):
+        typed = " ".join(f"--server-arg={word}" for word in flag.words)
+        settings.progress(
+            f"{spec.arm}: llama.cpp advises {' '.join(flag.words)} for {spec.family.name}: {flag.what} "
+            f"({flag.source}). It is not set, as it makes images larger than other runtimes see them; "
+            f"with a llama-server program add {typed}"
+        )
 
 
 def _check_slots(client: LlamaClient, slots: range, settings: Settings) -> None:
