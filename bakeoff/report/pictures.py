@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 from PIL import Image as PillowImage, UnidentifiedImageError
 
+from bakeoff.pictures import as_shown
 from bakeoff.records import Image
 
 LONGEST_SIDE = 480
@@ -61,10 +62,10 @@ class Album:
 
 
 def _thumbnail(content: bytes) -> bytes | None:
+    shown, _ = as_shown(content)  # what the models saw: turned, and on white
     try:
-        with PillowImage.open(io.BytesIO(content)) as opened:
-            has_alpha = opened.mode in {"RGBA", "LA", "PA"} or "transparency" in opened.info
-            small = opened.convert("RGBA" if has_alpha else "RGB")
+        with PillowImage.open(io.BytesIO(shown)) as opened:
+            small = opened.convert("RGB")
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError, PillowImage.DecompressionBombError):
         return None
     small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PillowImage.Resampling.LANCZOS)

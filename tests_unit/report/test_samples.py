@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from PIL import Image as PillowImage
+from PIL import ExifTags, Image as PillowImage
 
 from bakeoff.records import BoxTarget, Image, Record
 from bakeoff.report import samples as wrong, summarize
@@ -110,6 +110,19 @@ def test_an_image_with_other_bytes_is_not_shown(tmp_path: Path) -> None:
     data = base64.b64decode(next(iter(album.uris.values())).partition(",")[2])
     with PillowImage.open(io.BytesIO(data)) as small:
         assert max(small.size) == LONGEST_SIDE
+
+
+def test_a_picture_is_what_models_saw_turned_by_exif_and_on_white(tmp_path: Path) -> None:
+    exif = PillowImage.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    path = tmp_path / "image.png"
+    PillowImage.new("RGBA", (40, 20), (0, 90, 0, 0)).save(path, exif=exif)
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    album = Album()
+    album.picture(Image(path=str(path), sha256=digest, width=20, height=40), digest)
+    data = base64.b64decode(next(iter(album.uris.values())).partition(",")[2])
+    with PillowImage.open(io.BytesIO(data)) as small:
+        assert (small.size, small.convert("RGBA").getpixel((5, 5))) == ((20, 40), (255, 255, 255, 255))
 
 
 def test_an_image_that_cannot_be_read_is_said(tmp_path: Path) -> None:

@@ -112,6 +112,14 @@ def test_what_is_no_picture_is_refused(data: str) -> None:
     assert not (data_dir() / "images").exists()
 
 
+def test_a_picture_that_exif_turns_has_the_size_that_is_shown() -> None:
+    exif, file = Pillow.Exif(), io.BytesIO()
+    exif[0x0112] = 6
+    Pillow.new("RGB", (40, 20)).save(file, "JPEG", exif=exif)
+    stored = cases.store_image(cases.NewImage(name="x.jpg", data=base64.b64encode(file.getvalue()).decode()))
+    assert (stored["width"], stored["height"]) == (20, 40)
+
+
 @pytest.mark.parametrize("name", ["../../evil.png", "C:\\x\\evil.png", "..", "", "\u202eevil<script>.png"])
 def test_a_pictures_name_leads_nowhere(name: str) -> None:
     path = cases.store_image(cases.NewImage(name=name, data=encoded("JPEG")))["path"]

@@ -12,6 +12,7 @@ from typing import Any
 from PIL import Image as PillowImage, UnidentifiedImageError
 
 from bakeoff.files import write_atomically
+from bakeoff.pictures import as_shown
 from bakeoff.records import Image, Sample
 from bakeoff.report import numbers
 from bakeoff.report.visible import visible_line
@@ -130,18 +131,17 @@ class Thumbnails:
 
 
 def small_copy(content: bytes) -> bytes | None:
-    """Return an image as WebP of at most `LONGEST_SIDE` pixels, None when it cannot be read.
+    """Return an image as models saw it, as WebP of at most `LONGEST_SIDE` pixels; None when it cannot be read.
 
     A drawing that needs no shrinking is kept without loss where that takes fewer bytes.
     """
+    shown, _ = as_shown(content)
     try:
-        with PillowImage.open(io.BytesIO(content)) as opened:
-            has_alpha = opened.mode in {"RGBA", "LA", "PA"} or "transparency" in opened.info
-            mode = "RGBA" if has_alpha else "RGB"
+        with PillowImage.open(io.BytesIO(shown)) as opened:
             size = opened.size
-            small = opened if opened.mode in _WITHOUT_PALETTE else opened.convert(mode)
+            small = opened if opened.mode in _WITHOUT_PALETTE else opened.convert("RGB")
             small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PillowImage.Resampling.LANCZOS)
-            small = small.convert(mode)
+            small = small.convert("RGB")
             is_whole = opened.format != "JPEG" and small.size == size
     except (OSError, ValueError, SyntaxError, UnidentifiedImageError, PillowImage.DecompressionBombError):
         return None

@@ -5,7 +5,7 @@ import io
 from pathlib import Path
 
 import pytest
-from PIL import Image as PillowImage
+from PIL import ExifTags, Image as PillowImage
 
 from bakeoff.records import Image, Sample, TextTarget
 from bakeoff.report.viewer.thumbnails import LONGEST_SIDE, Thumbnails, small_copy
@@ -52,6 +52,21 @@ def test_images_of_every_mode_are_copied(mode: str) -> None:
     assert copy is not None
     with PillowImage.open(io.BytesIO(copy)) as opened:
         assert opened.size == (40, 20)
+
+
+def test_a_copy_is_what_models_saw_turned_by_exif_and_on_white() -> None:
+    exif = PillowImage.Exif()
+    exif[ExifTags.Base.Orientation] = 6  # the stored left side is on top
+    picture = PillowImage.new("RGBA", (40, 20), (0, 90, 0, 0))
+    picture.paste((200, 30, 40, 255), (0, 0, 20, 20))
+    written = io.BytesIO()
+    picture.save(written, "PNG", exif=exif)
+    copy = small_copy(written.getvalue())
+    assert copy is not None
+    with PillowImage.open(io.BytesIO(copy)) as opened:
+        assert opened.size == (20, 40)
+        assert opened.convert("RGBA").getpixel((10, 35)) == (255, 255, 255, 255)
+        assert opened.convert("RGB").getpixel((10, 5)) == (200, 30, 40)
 
 
 def test_a_drawing_that_is_not_shrunk_keeps_every_pixel() -> None:
