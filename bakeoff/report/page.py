@@ -163,24 +163,7 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
             }
             for name, arm in arms.items()
         ],
-        "tracks": [
-            (
-                name,
-                provenance.about(
-                    {
-                        "version": t.version,
-                        "dataset": t.dataset,
-                        "revision": t.revision,
-                        "protocol": t.protocol,
-                        "token budget": t.max_tokens,
-                        "samples in the split": t.full or t.prepared,
-                        "samples prepared": t.prepared,
-                        "samples sha256": t.samples_sha256,
-                    }
-                ),
-            )
-            for name, t in run.manifest.tracks.items()
-        ],
+        "tracks": [(name, provenance.about_track(name, asked)) for name, asked in run.manifest.tracks.items()],
         "command": command(results),
     }
 

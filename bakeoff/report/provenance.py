@@ -1,12 +1,17 @@
 """What made a run, as names and texts: arms, options, environment. What was not set is told from what is not known."""
 
+import contextlib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from bakeoff.geometry import Frame
 from bakeoff.report import numbers
 from bakeoff.report.arms import runtime
 from bakeoff.report.results import ArmResult
+from bakeoff.runs import TrackManifest
+from bakeoff.tracks import TRACKS
+from bakeoff.tracks.track import NATIVE
 
 Facts = tuple[tuple[str, str], ...]
 
@@ -15,6 +20,9 @@ NOT_SET = "not set"
 NOT_STATED = "none stated"
 """Files and runtimes state some things and leave out others, such as the revision of a plain folder."""
 NOT_KNOWN = "not known"
+
+FRAMES: dict[Frame, str] = {"norm1000": "0 to 1000 of the image", "norm1": "0 to 1 of the image", "pixel": "pixels"}
+"""In what numbers places are asked for, in words."""
 
 
 def about_arm(arm: ArmResult) -> Facts:
@@ -32,6 +40,30 @@ def about_arm(arm: ArmResult) -> Facts:
         ("runtime", ", ".join(names)),
         *_flat(identity, "", NOT_STATED),
         *_flat(settings, "settings.", NOT_SET),
+    )
+
+
+def about_track(name: str, asked: TrackManifest) -> Facts:
+    """Return data, protocol and metric of a track; what a track that is not known today declares is left out."""
+    track = TRACKS.get(name)
+    declared: dict[str, Any] = {}
+    if track is not None:
+        declared = {"citation": track.citation, "licence": track.licence, "official metric": track.official_metric}
+        with contextlib.suppress(KeyError):  # a protocol of another version of the suite
+            frame = track.protocol(asked.protocol).frame
+            declared |= {"coordinates": FRAMES[frame]} if frame is not None and asked.protocol != NATIVE else {}
+    return about(
+        {
+            "version": asked.version,
+            "dataset": asked.dataset,
+            "revision": asked.revision,
+            **declared,
+            "protocol": asked.protocol,
+            "token budget": asked.max_tokens,
+            "samples in the split": asked.full or asked.prepared,
+            "samples prepared": asked.prepared,
+            "samples sha256": asked.samples_sha256,
+        }
     )
 
 

@@ -98,6 +98,7 @@ TRACK = Track(
     dataset="BLINK-Benchmark/BLINK (val)",
     revision=_REVISION,
     licence="Apache-2.0",
+    official_metric="mean of the accuracies of 14 tasks, letters read by rules and GPT-3.5",
     full=sum(_ROWS.values()),
     protocols=(
         Protocol(

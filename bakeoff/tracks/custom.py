@@ -162,6 +162,7 @@ TRACK = Track(
     dataset="data/tasks/*.json",
     revision="local",
     licence="yours",
+    official_metric="none; the mean score over cases",
     full=0,
     protocols=(
         Protocol(

@@ -65,6 +65,7 @@ TRACK = Track(
     dataset="openai/gsm8k (main, test)",
     revision=_REVISION,
     licence="MIT",
+    official_metric="share of final numbers that equal the gold",
     full=1319,
     protocols=(
         Protocol(

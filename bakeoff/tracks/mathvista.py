@@ -101,6 +101,7 @@ TRACK = Track(
     dataset="AI4Math/MathVista (testmini)",
     revision=_REVISION,
     licence="CC-BY-SA-4.0",
+    official_metric="accuracy after a language model has extracted the answer; the nearest option counts",
     full=1000,
     protocols=(
         Protocol(name="direct", render=images_then_text, max_tokens=1024, scorer=lambda _: _SCORER),

@@ -186,6 +186,7 @@ TRACK = Track(
     dataset="MMMU/MMMU (validation)",
     revision=_REVISION,
     licence="Apache-2.0",
+    official_metric="accuracy over 900 questions; a letter that is not found is drawn at random",
     full=900,
     protocols=(
         _asking("direct", 128, _LETTER_NOW, _PHRASE_NOW),

@@ -40,6 +40,7 @@ def native(family: Family, rule: str, subject: Literal["region", "element"], def
         max_tokens=_MAX_TOKENS,
         scorer=lambda _: scorer,
         oracle=lambda sample: _oracle(family, sample),
+        frame=family.frame,
     )
 
 

@@ -80,6 +80,7 @@ def page_track(
         dataset=f"{REPOSITORY} ({title}, validation)",
         revision=REVISION,
         licence=LICENCE,
+        official_metric="ANLS with threshold 0.5, mean over questions",
         licence_note=LICENCE_NOTE,
         full=full,
         protocols=(PROTOCOL,),

@@ -105,6 +105,7 @@ _FIRST = Protocol(
     max_tokens=256,
     scorer=lambda _: SCORERS["box_iou"],
     oracle=oracle_json,
+    frame="norm1000",
 )
 
 TRACK = Track(
@@ -115,6 +116,7 @@ TRACK = Track(
     dataset="lmms-lab-encoder/RefCOCO, RefCOCOplus, RefCOCOg",
     revision=", ".join(_REVISIONS.values()),
     licence="not stated",
+    official_metric="Precision@1 over expressions: IoU of at least 0.5",
     licence_note="annotations: refer toolkit, Apache-2.0; pictures: COCO, under the terms of Flickr",
     full=sum(rows for *_, rows in _ROWS),
     protocols=(_FIRST, msgspec.structs.replace(_FIRST, name="all", expand=every_expression)),

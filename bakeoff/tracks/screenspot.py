@@ -114,6 +114,7 @@ _GROUNDING_JSON = Protocol(
     max_tokens=256,
     scorer=lambda _: CLICK,
     oracle=oracle_json,
+    frame="norm1000",
 )
 _LIQUID_CARD: Final = "Liquid AI's vLLM results for LFM2.5-VL-3B, as quoted by ivanfioravanti/vlm-bakeoff@ca9d951"
 
@@ -138,6 +139,7 @@ TRACK = Track(
     dataset="HongxinLi/ScreenSpot_v2",
     revision="454d6e23deee60a3f7d33b114003edc04e6a983a",
     licence="Apache-2.0",
+    official_metric="share of clicks inside the gold box, edges included; mean of six cells (platform x element)",
     licence_note="of the original OS-Copilot/ScreenSpot-v2; the card of this re-pack names none",
     full=1272,
     protocols=(
@@ -148,6 +150,7 @@ TRACK = Track(
             max_tokens=64,
             scorer=lambda _: CLICK,
             oracle=oracle_bare,
+            frame="norm1000",
         ),
         Protocol(
             name="pyautogui",
@@ -155,6 +158,7 @@ TRACK = Track(
             max_tokens=1024,
             scorer=lambda _: PIXEL_CLICK,
             oracle=oracle_click,
+            frame="pixel",
         ),
         Protocol(
             name="liquid",
@@ -162,6 +166,7 @@ TRACK = Track(
             max_tokens=256,
             scorer=lambda _: CLICK,
             oracle=oracle_json,
+            frame="norm1000",
         ),
         Protocol(
             name="liquid_reason",
@@ -169,6 +174,7 @@ TRACK = Track(
             max_tokens=256,
             scorer=lambda _: CLICK,
             oracle=oracle_json,
+            frame="norm1000",
         ),
     ),
     dimensions=("platform", "element", "cell"),

@@ -11,6 +11,7 @@ import msgspec
 
 from bakeoff.errors import DataMissing
 from bakeoff.families import DEFAULT, FAMILIES, Family
+from bakeoff.geometry import Frame
 from bakeoff.metrics import Metric
 from bakeoff.records import Image, ImagePart, Message, Record, Sample, Text, from_line, to_line
 from bakeoff.scorers import Scorer
@@ -29,7 +30,8 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
 
     `budget` gives a sample's own token budget where samples have one (custom cases); `expand` makes several samples
     of one prepared sample where a protocol asks more than once (every expression of a region); `oracle` writes the
-    gold in the form that this protocol asks for, where that is not plain text (see `baselines.oracle_output`).
+    gold in the form that this protocol asks for, where that is not plain text (see `baselines.oracle_output`); `frame`
+    is what places in an image are asked for and read in, None where none are.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Protocol(msgspec.Struct, frozen=True, kw_only=True):
     budget: Callable[[Sample], int] | None = None
     expand: Callable[[Sample], tuple[Sample, ...]] | None = None
     oracle: Callable[[Sample], str] | None = None
+    frame: Frame | None = None
 
 
 class Published(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +73,7 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     `samples.jsonl` and the images. `load` reads samples that are not in such a file (custom cases); `constants` are
     outputs that need no model, whose scores are the floor of the track; `native` makes the protocol that a family of
     models was trained for, called `native-<family>`; `census` is how many samples each group of a dimension has in the
-    whole track; `licence_note` says what the licence's name leaves out.
+    whole track; `licence_note` says what the licence's name leaves out; `official_metric` is what the authors report.
     """
 
     name: str
@@ -80,6 +83,7 @@ class Track(msgspec.Struct, frozen=True, kw_only=True):
     dataset: str
     revision: str
     licence: str
+    official_metric: str
     full: int
     protocols: tuple[Protocol, ...]
     dimensions: tuple[str, ...]

@@ -111,6 +111,7 @@ class Bench:
             dataset=REPOSITORY,
             revision="f" * 40,
             licence="MIT",
+            official_metric="accuracy",
             full=ROWS,
             protocols=(
                 Protocol(name="default", render=images_then_text, max_tokens=8, scorer=lambda _: SCORERS["anls"]),

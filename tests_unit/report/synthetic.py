@@ -93,6 +93,7 @@ def add_toy_track(folder: Path, patch: pytest.MonkeyPatch) -> tuple[Sample, ...]
         dataset="drawn",
         revision="1",
         licence="MIT",
+        official_metric="accuracy",
         full=0,
         protocols=(),
         dimensions=("family", "size"),

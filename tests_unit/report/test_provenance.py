@@ -7,7 +7,8 @@ import pytest
 
 from bakeoff.records import Record
 from bakeoff.report import build
-from bakeoff.report.provenance import about, about_arm, about_inputs, about_options, unset_last
+from bakeoff.report.provenance import about, about_arm, about_inputs, about_options, about_track, unset_last
+from bakeoff.runs import TrackManifest
 from tests_unit.report.synthetic import RunMaker
 
 
@@ -64,3 +65,21 @@ def test_a_setting_that_the_identity_repeats_is_told_once(
         ("settings.context_tokens", "3072"),
         ("settings.server", "not set"),
     )
+
+
+def test_a_track_is_told_with_its_metric_and_the_numbers_that_places_are_asked_for() -> None:
+    asked = TrackManifest(
+        version="1",
+        dataset="d",
+        revision="c" * 40,
+        protocol="pyautogui",
+        max_tokens=8,
+        full=0,
+        prepared=5,
+        samples_sha256="a" * 64,
+    )
+    told = dict(about_track("screenspot", asked))
+    assert told["official metric"].startswith("share of clicks inside the gold box")
+    assert (told["licence"], told["coordinates"], told["samples in the split"]) == ("Apache-2.0", "pixels", "5")
+    assert "coordinates" not in dict(about_track("docvqa", asked))
+    assert "licence" not in dict(about_track("of another version", asked))

@@ -81,6 +81,7 @@ def test_every_track_declares_what_a_report_needs() -> None:
         assert track.dataset
         assert track.revision
         assert track.licence
+        assert track.official_metric
         assert len({protocol.name for protocol in track.protocols}) == len(track.protocols)
         if track.source is not None:
             assert track.full == sum(split.rows for split in track.source.splits)

@@ -122,3 +122,15 @@ def test_frame_of_qwen_is_the_image_as_its_checkpoints_have_it_resized(
 )
 def test_resizing_is_that_of_qwen(size: tuple[int, int], resized: tuple[int, int]) -> None:
     assert Resize(factor=28, least=56 * 56, most=28 * 28 * 1280).apply(size) == resized
+
+
+def test_every_protocol_that_asks_for_places_declares_the_frame_its_scorer_reads() -> None:
+    for name in ("screenspot", "refcoco"):
+        track = TRACKS[name]
+        assert track.native is not None
+        protocols = [*track.protocols, *(track.native(family) for family in FAMILIES.values())]
+        for protocol in protocols:
+            own = protocol.scorer(SAMPLE)
+            assert protocol.frame is not None
+            read_in = own.name.partition("@")[2].removesuffix("_or_fraction") or "norm1000"
+            assert protocol.frame == (FAMILIES[read_in].frame if read_in in FAMILIES else read_in)
