@@ -389,6 +389,7 @@ def test_the_viewer_works_in_its_frame_and_its_address_is_that_of_the_page(windo
     for theme in ("light", "dark"):
         page.click("#theme")
         frame.locator(f"html[data-theme={theme}]").wait_for()
+    assert not frame.locator("#theme").is_visible()
     frame.locator("#v-list").focus()
     page.keyboard.press("c")
     frame.locator("#v-status", has_text="The link stands in the address bar").wait_for()

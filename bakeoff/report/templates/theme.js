@@ -20,7 +20,7 @@
   /* In a frame of the web app, whose switch rules both; nothing but a name of ours is taken. */
   window.addEventListener("message", function (event) {
     var name = event.data && event.data.bakeoffTheme;
-    if (event.source === window.parent && names.indexOf(name) >= 0) { show(name); }
+    if (event.source === window.parent && names.indexOf(name) >= 0) { show(name); button.hidden = true; }
   });
   /* A link to a folded track opens it. */
   function unfold() {
