@@ -15,7 +15,7 @@ from bakeoff.tracks.source import Split
 from tests_unit.doubles.data_hub import IMAGE, write_card, write_shards
 
 TEXT, TEXTS = pa.string(), pa.list_(pa.string())
-SIZES = ((320, 200), (120, 260), (240, 240), (64, 48))
+SIZES = ((160, 120), (80, 170), (120, 120), (64, 48))
 TURNED = 6  # the EXIF orientation of a photo taken upright
 Rows = Callable[[Split], list[dict[str, Any]]]
 
@@ -42,7 +42,7 @@ def _picture(number: int, mode: str, kind: str) -> dict[str, Any]:
     else:
         image = image.convert(mode)
     file = io.BytesIO()
-    image.save(file, kind, **options)
+    image.save(file, kind, **({"quality": 40} if kind == "JPEG" else {}), **options)
     return {"bytes": file.getvalue(), "path": f"{number}.{kind.lower()}"}
 
 
