@@ -8,7 +8,7 @@ The first step that decides wins; no step guesses, and none looks at the gold. O
 4. The last declaration: "The answer is (B)", "B is correct"; taken back at once by "or C" it is no answer.
 5. A leading label such as "B. ", or a first line "B", unless other labels follow (a copied list); or a letter with
    exactly the text of its option.
-6. It begins with the text of an option, with no letter or digit behind it: "12.5 cm" begins with the option 12.
+6. It begins with the text of an option, with no letter, digit or decimal behind it: "12.5 cm" is not the option 12.
 7. Letters and connectors only: one letter, or no answer. A refusal in the last sentence is no answer.
 8. Letters in brackets, or standing alone: the only one, or the one that the last paragraph or sentence names.
 9. The only option whose text occurs.
