@@ -47,13 +47,11 @@ class Resize(msgspec.Struct, frozen=True, kw_only=True):
         return new[0], new[1]
 
 
-class Flag(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backend must be started with for images of a family, by its own documentation, and what for."""
+class Flag(Fact, frozen=True, kw_only=True):
+    """What a backend advises to be started with for images of a family; `what` is what for."""
 
     backend: str
     words: tuple[str, ...]
-    what: str
-    source: str
 
 
 class Family(msgspec.Struct, frozen=True, kw_only=True):

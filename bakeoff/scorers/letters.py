@@ -13,14 +13,16 @@ _NOT_AFTER = r"(?<![A-Za-z0-9\u00c0-\u024f].)(?<![A-Za-z0-9][_'\u2019].)"
 # No angle brackets: "<b>" is a mark of HTML.
 _OPEN = r"[(\[{\u3008\u300a\u300c\u300e\u3010\u3014\u3016]"
 _CLOSE = r"[)\]}\u3009\u300b\u300d\u300f\u3011\u3015\u3017]"
-_NO_WORD = r"(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
-_NO_ARTICLE = rf"(?:(?<![AIai])|{_NO_WORD})"
+NO_WORD = r"(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+"""What may not follow a letter that could be an article or a pronoun: a word in small letters, some words aside."""
+_NO_ARTICLE = rf"(?:(?<![AIai])|{NO_WORD})"
 _MARKS = r"[\s\"'`*_\u201c\u201d\u2018\u2019]"
 _CONNECTOR = rf"(?:{_MARKS}*+(?:[,/&+|;\u3001]|\b(?:or|and)\b|\u6216\u8005?+|\u548c)){{1,3}}+{_MARKS}*+"
-_BRACKETED_LETTER = rf"{_OPEN}\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
+_IN_BRACKETS = rf"\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
+_BRACKETED_LETTER = _OPEN + _IN_BRACKETS
 # A search leaps to the next of one set of characters, and does not try several beginnings everywhere.
 _OPEN_OR_CAPITAL = rf"[A-Z{_OPEN[1:]}"
-_BEHIND_OPEN = rf"(?<={_OPEN})\s*+(?P<bracketed>[A-Za-z])\s*+{_CLOSE}"
+_BEHIND_OPEN = rf"(?<={_OPEN}){_IN_BRACKETS}"
 
 _LINK = (
     r"(?i:is|are|was|would|should|must|be|option|choice|the|letter|correct|definitely|clearly|therefore|thus|probably)"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from functools import lru_cache
 
+from bakeoff.scorers.letters import NO_WORD
 from bakeoff.text import collapse, fold
 
 _OUTER = " \t\r\n\"'`\u201c\u201d\u2018\u2019\u00ab\u00bb.,:;!?\u3002"
@@ -118,5 +119,5 @@ def _boundary_after(key: str) -> str:
     if key[-1].isdigit():
         return rf"(?!{_WORD})(?![.,][0-9])"
     if key in {"a", "i"}:
-        return rf"(?!{_WORD})(?!\s++(?!(?:and|or|because|since|as|is)\b)[a-z])"
+        return rf"(?!{_WORD}){NO_WORD}"
     return rf"(?!{_WORD})"

@@ -218,14 +218,20 @@ def test_a_hub_without_ranges_is_refused_before_the_whole_file_comes(bench: Benc
         bench.prepare(WANTED)
 
 
-def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: Bench) -> None:
-    ready.prepare(WANTED)
-    last = len(ready.hub.requests) - 1
-    fresh = Bench(ready.hub, ready.folder.with_name("fresh"))
-    ready.hub.forget()
-    ready.hub.faults[last] = "403"
+def broken_off(whole: Bench) -> Bench:
+    """Prepare in one folder, then in another one until the last request, which the hub refuses; return the other."""
+    whole.prepare(WANTED)
+    last = len(whole.hub.requests) - 1
+    fresh = Bench(whole.hub, whole.folder.with_name("fresh"))
+    whole.hub.forget()
+    whole.hub.faults[last] = "403"
     with pytest.raises(DataMissing):
         fresh.prepare(WANTED)
+    return fresh
+
+
+def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: Bench) -> None:
+    fresh = broken_off(ready)
     assert not (fresh.folder / "samples.jsonl").exists()
     fresh.prepare(WANTED)
     assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
@@ -233,13 +239,7 @@ def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: B
 
 
 def test_a_smaller_preparation_leaves_what_a_larger_one_had_stored(bench: Bench) -> None:
-    bench.prepare(WANTED)
-    last = len(bench.hub.requests) - 1
-    fresh = Bench(bench.hub, bench.folder.with_name("fresh"))
-    bench.hub.forget()
-    bench.hub.faults[last] = "403"
-    with pytest.raises(DataMissing):
-        fresh.prepare(WANTED)
+    fresh = broken_off(bench)
     stored = {path.name for path in (fresh.folder / "images").iterdir()}
     fresh.prepare("pages=2")
     assert {path.name for path in (fresh.folder / "images").iterdir()} == stored
