@@ -1,9 +1,10 @@
 """Pictures as files hold them: looked at without decoding more than must be, and made alike for all runtimes."""
 
 import io
+import struct
 import warnings
 
-from PIL import ExifTags, Image as Pillow, ImageOps, UnidentifiedImageError
+from PIL import ExifTags, Image as Pillow, UnidentifiedImageError
 
 VERSION = "2"
 """Raised by whatever changes what a runtime is given for a file."""
@@ -15,9 +16,26 @@ _READERS = [kind for kind in EXTENSIONS if kind != "MPO"]
 """Pillow's readers; a JPEG of several frames comes out of the one for JPEG as MPO."""
 
 
+BROKEN = (
+    *(OSError, SyntaxError, ValueError, EOFError, TypeError, LookupError, ArithmeticError, struct.error),
+    Pillow.DecompressionBombError,
+)
+"""What Pillow's decoders raise for data that is broken, or more than it should be."""
+
 _UPRIGHT = 1
 _SIDEWAYS = {5, 6, 7, 8}
 """Values of EXIF's orientation: as stored, and with width and height exchanged."""
+
+_TURNS = {
+    2: Pillow.Transpose.FLIP_LEFT_RIGHT,
+    3: Pillow.Transpose.ROTATE_180,
+    4: Pillow.Transpose.FLIP_TOP_BOTTOM,
+    5: Pillow.Transpose.TRANSPOSE,
+    6: Pillow.Transpose.ROTATE_270,
+    7: Pillow.Transpose.TRANSVERSE,
+    8: Pillow.Transpose.ROTATE_90,
+}
+"""What each value asks for; Pillow's own function would write the other, maybe broken, EXIF data again."""
 
 _READ_BY_ALL = {"PNG", "JPEG", "MPO", "BMP", "GIF"}
 """Formats that every runtime reads; llama.cpp reads neither WebP nor TIFF."""
@@ -59,8 +77,7 @@ def look(content: bytes) -> tuple[str, int, int]:
         raise Unusable(f"decompression bomb: {error}") from error
     except UnidentifiedImageError as error:
         raise Unusable(f"its {len(content)} bytes are no image of a known format") from error
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        # Pillow's decoders report broken data with all of these.
+    except BROKEN as error:
         raise Unusable(f"corrupt image: {error}") from error
     return EXTENSIONS[kind], width, height
 
@@ -76,7 +93,7 @@ def as_shown(content: bytes) -> tuple[bytes, tuple[str, ...]]:
         with Pillow.open(io.BytesIO(content), formats=_READERS) as image:
             changes = _changes(image)
             return (_as_png(image), changes) if changes else (content, ())
-    except (OSError, SyntaxError, ValueError, EOFError, Pillow.DecompressionBombError):
+    except BROKEN:
         return content, ()
 
 
@@ -99,8 +116,7 @@ def _as_png(image: Pillow.Image) -> bytes:
     """Return the first frame as a viewer shows it."""
     flat = _flat(image)
     if (orientation := _orientation(image)) != _UPRIGHT:
-        flat.getexif()[ExifTags.Base.Orientation] = orientation
-        flat = ImageOps.exif_transpose(flat)
+        flat = flat.transpose(_TURNS[orientation])
     file = io.BytesIO()
     flat.save(file, "PNG", compress_level=1)
     return file.getvalue()

@@ -3,12 +3,13 @@
 import io
 import struct
 import zlib
+from typing import Any
 
 import numpy as np
 import pytest
-from PIL import ExifTags, Image as Pillow
+from PIL import ExifTags, Image as Pillow, ImageOps
 
-from bakeoff.pictures import as_shown, look
+from bakeoff.pictures import Unusable, as_shown, look
 
 RED, WHITE = (200, 10, 20), (255, 255, 255)
 
@@ -99,6 +100,40 @@ def test_what_exif_turns_is_turned_and_measured_so(kind: str) -> None:
     blue = np.asarray(shown(content))[:, :, 2]
     assert blue[:30].min() > 240
     assert blue[50:].max() < 60
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+def test_every_turn_is_that_of_pillow(orientation: int) -> None:
+    exif = Pillow.Exif()
+    exif[ExifTags.Base.Orientation] = orientation
+    image = Pillow.new("RGB", (4, 2))
+    image.putdata([(20 * n, 9, 200 - 9 * n) for n in range(8)])
+    content = saved(image, "PNG", exif=exif)
+    turned = ImageOps.exif_transpose(Pillow.open(io.BytesIO(content)))
+    assert (shown(content).size, shown(content).tobytes()) == (turned.size, turned.tobytes())
+    assert look(content)[1:] == turned.size
+
+
+def test_exif_that_cannot_be_written_again_is_no_obstacle() -> None:
+    exif = Pillow.Exif()
+    exif[ExifTags.Base.Orientation] = 6
+    exif[ExifTags.Base.XResolution] = 72.0
+    content = saved(Pillow.new("RGB", (8, 4), RED), "JPEG", exif=exif)
+    broken = content.replace(b"\x01\x1a\x00\x05", b"\x01\x1a\x00\x02")  # the resolution as text, not a fraction
+    assert broken != content
+    assert shown(broken).size == (4, 8)
+
+
+@pytest.mark.parametrize("error", [TypeError, KeyError, ZeroDivisionError, struct.error])
+def test_whatever_a_decoder_stumbles_over_is_a_corrupt_image(monkeypatch: pytest.MonkeyPatch, error: Any) -> None:
+    def stumble(*_: object) -> None:
+        raise error("as seen with broken TIFF and EXIF data")
+
+    content = saved(Pillow.new("RGB", (8, 4), RED), "TIFF")
+    monkeypatch.setattr("PIL.TiffImagePlugin.TiffImageFile.load", stumble)
+    with pytest.raises(Unusable, match="corrupt image"):
+        look(content)
+    assert as_shown(content) == (content, ())
 
 
 def test_exif_that_turns_nothing_changes_nothing() -> None:

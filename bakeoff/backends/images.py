@@ -8,7 +8,7 @@ from PIL import Image as Pictures
 
 from bakeoff.backends.changes import is_unchanged, remember
 from bakeoff.errors import BackendError
-from bakeoff.pictures import as_shown
+from bakeoff.pictures import BROKEN, as_shown
 from bakeoff.records import Image
 
 _SIGNATURES = (
@@ -48,7 +48,7 @@ def picture_of(content: bytes) -> Pictures.Image:
     """
     try:
         return Pictures.open(io.BytesIO(content)).convert("RGB")
-    except (ValueError, OSError) as error:
+    except BROKEN as error:
         raise BackendError(f"an image of the prompt is not readable: {error}") from error
 
 

@@ -6,9 +6,9 @@ import io
 from pathlib import Path
 
 import msgspec
-from PIL import Image as PillowImage, UnidentifiedImageError
+from PIL import Image as PillowImage
 
-from bakeoff.pictures import as_shown
+from bakeoff.pictures import BROKEN, as_shown
 from bakeoff.records import Image
 
 LONGEST_SIDE = 480
@@ -66,7 +66,7 @@ def _thumbnail(content: bytes) -> bytes | None:
     try:
         with PillowImage.open(io.BytesIO(shown)) as opened:
             small = opened.convert("RGB")
-    except (OSError, ValueError, SyntaxError, UnidentifiedImageError, PillowImage.DecompressionBombError):
+    except BROKEN:
         return None
     small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PillowImage.Resampling.LANCZOS)
     written = io.BytesIO()

@@ -9,10 +9,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from PIL import Image as PillowImage, UnidentifiedImageError
+from PIL import Image as PillowImage
 
 from bakeoff.files import write_atomically
-from bakeoff.pictures import as_shown
+from bakeoff.pictures import BROKEN, as_shown
 from bakeoff.records import Image, Sample
 from bakeoff.report import numbers
 from bakeoff.report.visible import visible_line
@@ -143,7 +143,7 @@ def small_copy(content: bytes) -> bytes | None:
             small.thumbnail((LONGEST_SIDE, LONGEST_SIDE), PillowImage.Resampling.LANCZOS)
             small = small.convert("RGB")
             is_whole = opened.format != "JPEG" and small.size == size
-    except (OSError, ValueError, SyntaxError, UnidentifiedImageError, PillowImage.DecompressionBombError):
+    except BROKEN:
         return None
     copies = [_webp(small, lossless=False)] + ([_webp(small, lossless=True)] if is_whole else [])
     return min(copies, key=len)
