@@ -32,4 +32,4 @@ def prepared_revision(track: Track, samples_sha256: str) -> str:
         return UNKNOWN
     if manifest.samples_sha256 != samples_sha256:
         return UNKNOWN
-    return ", ".join(dict.fromkeys(origin.commit for origin in manifest.origins))
+    return ", ".join(dict.fromkeys(origin.commit for origin in manifest.origins)) or UNKNOWN

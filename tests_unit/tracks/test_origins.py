@@ -33,6 +33,11 @@ def test_samples_of_another_hash_are_of_no_known_revision(tmp_path: Path) -> Non
     assert prepared_revision(track(tmp_path), "0" * 64) == UNKNOWN
 
 
+def test_a_manifest_that_names_no_commit_claims_nothing(tmp_path: Path) -> None:
+    manifest(tmp_path)
+    assert prepared_revision(track(tmp_path), SHA) == UNKNOWN
+
+
 @pytest.mark.parametrize("content", [None, b"", b"{}", b'{"origins": 3, "samples_sha256": ""}'])
 def test_without_a_manifest_that_can_be_read_nothing_is_claimed(tmp_path: Path, content: bytes | None) -> None:
     if content is not None:
