@@ -6,12 +6,16 @@ as the published interface allows; state arrays are changed in place, and spoile
 """
 
 import asyncio
+import atexit
 import enum
 import importlib.machinery
 import json
+import queue
 import sys
+import threading
 import types
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +24,8 @@ import numpy as np
 import pytest
 from mlx_vlm import load
 
-_device = ThreadPoolExecutor(1, "core ai double")
-"""One thread for all of MLX's work, as the real runtime works beside the caller's thread."""
+_asked: queue.SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = queue.SimpleQueue()
+"""What the thread of `_device` is to do; None ends it."""
 
 calls: list[dict[str, Any]] = []
 """Every call of a function: its name, the tokens and the last position of a decoder's call."""
@@ -240,8 +244,36 @@ def _check(kind: str, given: dict[str, NDArray], stated: dict[str, NDArrayDescri
             raise ValueError(f"{name} is {wanted.dtype}{wanted.shape}, got {array.dtype}{list(array.shape)}")
 
 
-async def _on_device(work: Any) -> Any:
-    return await asyncio.wrap_future(_device.submit(work))
+async def _on_device(work: Callable[[], Any]) -> Any:
+    future: Future[Any] = Future()
+    _asked.put((work, future))
+    return await asyncio.wrap_future(future)
+
+
+def _device() -> None:
+    """Do all of MLX's work, beside the caller's thread as the real runtime does."""
+    for work, future in iter(_asked.get, None):
+        if not future.set_running_or_notify_cancel():
+            continue
+        try:
+            future.set_result(work())
+        except Exception as error:  # noqa: BLE001 - it is raised where the work was asked
+            future.set_exception(error)
+    mx.clear_streams()  # else the process often aborts at its exit: a stream's thread is left unjoined
+
+
+def _start() -> None:
+    thread = threading.Thread(target=_device, name="core ai double", daemon=True)
+    thread.start()
+
+    def stop() -> None:
+        _asked.put(None)
+        thread.join()
+
+    atexit.register(stop)
+
+
+_start()
 
 
 def _loaded(checkpoint: str) -> Any:
