@@ -12,7 +12,7 @@ from bakeoff.evaluate import TrackPlan, prompt_of, record_of
 from bakeoff.files import disk_trouble_told
 from bakeoff.hosts import Host
 from bakeoff.models import ModelSpec
-from bakeoff.plugin.choosing import chooses_among_items, selects_samples, selects_tracks
+from bakeoff.plugin.choosing import chooses_among_items, names_track, selects_samples, selects_tracks
 from bakeoff.plugin.html import note_for_html
 from bakeoff.plugin.items import case_of, deselect, first_places, parameter_of, selection_of
 from bakeoff.plugin.options import Options
@@ -116,7 +116,7 @@ class Bench:
         first = first_places(items)
         items.sort(key=lambda item: (places.get(case.arm, -1), *first[case]) if (case := case_of(item)) else (-1, 0, 0))
         if selects_tracks(config):
-            self._refuse_unprepared(items)
+            self._leave_out_unprepared(config, items)
         else:
             deselect(config, items, self._is_not_meant)
         if not selects_samples(config):
@@ -141,11 +141,21 @@ class Bench:
         """Note what comes next, which is all that a worker knows of the order."""
         self._next = case_of(nextitem) if nextitem is not None else None
 
-    def _refuse_unprepared(self, items: list[pytest.Item]) -> None:
-        """End here when a track was asked for that is not prepared; a worker leaves that to the controller."""
-        problem = next((found.problem for item in items if isinstance(found := parameter_of(item), Unprepared)), None)
-        if problem is not None and not self._is_worker:
-            raise pytest.UsageError(problem)
+    def _leave_out_unprepared(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """End here when a track was named that is not prepared, or nothing else is left; leave out the other ones.
+
+        A worker leaves the ending to the controller.
+        """
+        is_alone = not any(case_of(item) for item in items)
+        refused = [
+            found
+            for item in items
+            if isinstance(found := parameter_of(item), Unprepared)
+            and (is_alone or names_track(config, found.track, item.path.name))
+        ]
+        if refused and not self._is_worker:
+            raise pytest.UsageError(refused[0].problem)
+        deselect(config, items, lambda case: isinstance(case, Unprepared) and case not in refused)
 
     def _is_not_meant(self, case: Case | Unprepared) -> bool:
         """Whether `pytest tests_bench` leaves this out: tracks that are not prepared, and real tracks for a toy."""

@@ -44,9 +44,10 @@ class Case:
 class Unprepared:
     """Stands in a test's parameters for all samples of a track that is not prepared; `problem` says what to type."""
 
-    __slots__ = ("problem",)
+    __slots__ = ("problem", "track")
 
-    def __init__(self, problem: str) -> None:
+    def __init__(self, track: str, problem: str) -> None:
+        self.track = track
         self.problem = problem
 
     def check(self) -> None:
@@ -74,7 +75,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         pytest takes an empty list for a mistake.
         """
         if track in self.unprepared:
-            return [pytest.param(Unprepared(self.unprepared[track]), id=NOT_PREPARED)]
+            return [pytest.param(Unprepared(track, self.unprepared[track]), id=NOT_PREPARED)]
         pairs = [(spec.arm, sample) for spec in self.arms for sample in self.tracks[track].samples]
         wanted = pairs if skips is None else [pair for pair in pairs if not skips(pair[0], pair[1].id)] or pairs[:1]
         return [pytest.param(Case(arm, sample, run), id=f"{arm}-{sample.id}") for arm, sample in wanted]

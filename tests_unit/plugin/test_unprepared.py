@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from bakeoff.plugin.choosing import names_track
 from bakeoff.tracks import TRACKS
 from tests_unit.plugin.conftest import BenchRun
 
@@ -56,6 +57,45 @@ def test_asking_for_it_is_a_usage_error_that_says_what_to_type(
 
 def test_asking_for_it_with_workers_ends_with_the_same_code(bench: Bench, script: Script, other: str) -> None:
     run = bench("--model", script(), "-k", other, "-n2")
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert f"bakeoff prepare {other}" in run.text
+
+
+NAMING = [
+    ["-k", "blink"],
+    ["-k", "Blink or docvqa"],
+    ["-k", "(test_blink) and counting"],
+    ["-m", "blink"],
+    ["tests_bench/test_blink.py"],
+    ["tests_bench/test_blink.py::test_sample"],
+]
+OTHERWISE = [
+    ["-k", "docvqa"],
+    ["-k", "not docvqa"],
+    ["-k", "not (docvqa or mmmu) and not custom"],
+    ["-m", "not docvqa"],
+    ["tests_bench/test_docvqa.py", "tests_bench"],
+    [],
+]
+
+
+@pytest.mark.parametrize("arguments", [*NAMING, *OTHERWISE], ids=" ".join)
+def test_a_track_is_named_by_a_word_a_marker_or_its_file(pytester: pytest.Pytester, arguments: list[str]) -> None:
+    config = pytester.parseconfig(*arguments)
+    assert names_track(config, "blink", "test_blink.py") is (arguments in NAMING)
+
+
+def test_leaving_out_one_track_asks_for_no_other(
+    bench: Bench, script: Script, other: str, mode: tuple[str, ...]
+) -> None:
+    run = bench("--model", script(), "--limit", "3", "-k", "not custom", *mode)
+    assert run.code == 0, run.text
+    assert len(run.records) == 3
+    assert f"not prepared: {other} (bakeoff prepare)" in run.text
+
+
+def test_where_nothing_else_is_left_it_is_told_what_to_type(bench: Bench, script: Script, other: str) -> None:
+    run = bench("--model", script(), "-k", "not calibration")
     assert run.code == pytest.ExitCode.USAGE_ERROR
     assert f"bakeoff prepare {other}" in run.text
 
