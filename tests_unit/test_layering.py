@@ -12,6 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "bakeoff"
 LAYERS: dict[str, float] = {
     "": 0,  # the version
     "hashing": -1,
+    "wording": -1,
     "lines": -1,  # how records are written and read
     "skips": -1,  # one of the lines that records read
     "traces": -1,  # a part of the Output in records

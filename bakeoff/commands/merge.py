@@ -27,6 +27,7 @@ from bakeoff.runs import ArmManifest, Manifest, PartManifest, RunDirectory, Sele
 from bakeoff.skips import Skip
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import asked_gates, read_rules
+from bakeoff.wording import some
 
 _MOST_NAMED = 5
 _ELSEWHERE = "Make room, or name another place with -o DIR"
@@ -126,7 +127,9 @@ def _records(parts: Sequence[Part]) -> tuple[dict[str, dict[str, Record]], list[
                     differing += [name] if before.output != record.output else []
         if twice:
             other = f", {len(differing)} with another answer: {_some(differing)}" if differing else ""
-            told.append(f"doubles: {twice} samples of {arm} are answered in two parts{other}; the first part counts")
+            told.append(
+                f"doubles: {some(twice, 'sample')} of {arm} answered in two parts{other}; the first part counts"
+            )
     return found, told
 
 

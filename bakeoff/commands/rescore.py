@@ -26,6 +26,7 @@ from bakeoff.scorers import SCORERS
 from bakeoff.tracks import TRACKS
 from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.rules import asked_gates, read_rules
+from bakeoff.wording import some
 
 _MOST_SHOWN = 20
 _LONGEST = 40
@@ -123,7 +124,9 @@ def _told(scored: ArmScoring) -> list[str]:
         numbers = f"{_percent(track.value_before)} -> {_percent(track.value_after)}"
         lines.append(f"{scored.arm} on {track.track}: {len(changed)} of {track.n} changed; {track.metric} {numbers}")
         if track.kept:
-            lines.append(f"  {track.kept} samples have targets that the named scorer does not read and keep their rule")
+            lines.append(
+                f"  {some(track.kept, 'sample')} with targets that the named scorer does not read: their rule is kept"
+            )
         lines += [f"  {_told_change(change)}" for change in changed[:_MOST_SHOWN]]
         if len(changed) > _MOST_SHOWN:
             lines.append(f"  and {len(changed) - _MOST_SHOWN} more, all in rescored.jsonl")

@@ -17,6 +17,7 @@ from bakeoff.plugin.options import Options
 from bakeoff.plugin.planning import Plan
 from bakeoff.validity.arm_checks import check_arm
 from bakeoff.validity.pair_checks import check_pair
+from bakeoff.wording import some
 
 START_TIMEOUT_S = 900.0
 """How long a host may take to load its arms and to answer the probes."""
@@ -62,7 +63,7 @@ def admit(
     """
     told = _told(plan, options)
     distinct = tuple(dict.fromkeys(specs))
-    tell(f"examining {len(distinct)} hosts")
+    tell(f"examining {some(len(distinct), 'host')}")
     with ThreadPoolExecutor(max_workers=len(distinct)) as pool:
         answers = dict(zip(distinct, pool.map(lambda spec: _ask(spec, told), distinct), strict=True))
     accepted: dict[str, HostTold] = {}

@@ -20,6 +20,7 @@ from bakeoff.validity.gates import check_gates, write_gates
 from bakeoff.validity.reference import reference_agreements
 from bakeoff.validity.results import GateResult
 from bakeoff.validity.rules import rule_warnings
+from bakeoff.wording import some
 
 if TYPE_CHECKING:
     from bakeoff.report import Results
@@ -63,10 +64,11 @@ class Reporting:
         return "\n\n".join(("\n  ".join((found, *validity.reasons)), terminal_table(self._results)))
 
     def pytest_report_header(self) -> list[str]:
-        """Say what will run and where it goes."""
+        """Say which arms will run, of which tracks samples may be chosen, and where it goes."""
         plan = self._recorder.plan
         arms = ", ".join(spec.arm for spec in plan.arms)
-        lines = [f"bakeoff: {arms} on {', '.join(plan.tracks) or 'no track'} -> {self._recorder.run.path}"]
+        lines = [f"bakeoff: {arms} -> {self._recorder.run.path}"]
+        lines += [f"prepared: {', '.join(plan.tracks)}"] if plan.tracks else []
         if plan.unprepared:
             missing = [name for name in plan.unprepared if TRACKS[name].source is not None]
             own = [name for name in plan.unprepared if name not in missing]
@@ -133,7 +135,7 @@ class Reporting:
         write = terminalreporter.write_line
         terminalreporter.section("bakeoff", sep="=", bold=True)
         if self.resumed:
-            write(f"resumed: {self.resumed} samples were already recorded")
+            write(f"resumed: {some(self.resumed, 'sample')} already recorded")
         write(terminal_table(self._results))
         for problem in self.unprepared:
             write(problem, red=True)

@@ -12,6 +12,7 @@ from bakeoff.prepare.fetching import Fetched
 from bakeoff.prepare.listing import incomplete
 from bakeoff.prepare.problems import NothingWorks, SchemaChanged, megabytes
 from bakeoff.prepare.screen import Screen
+from bakeoff.wording import some
 
 SPARE_BYTES = 50_000_000
 """Disk space that is left free beyond the estimate."""
@@ -85,7 +86,7 @@ def check_images(request: Request, fetched: Fetched, screen: Screen, consent: Co
     lines = [f"{label}[{index}]: {reason}" for (label, index), reason in sorted(fetched.unusable.items())]
     if not consent.skip_corrupt:
         raise DataMissing(
-            f"{name}: {len(lines)} rows have an image that cannot be used:\n  " + "\n  ".join(lines) + "\n"
+            f"{name}: {some(len(lines), 'row')} with an image that cannot be used:\n  " + "\n  ".join(lines) + "\n"
             "The samples of before are kept, and so are the good images. Try another revision (--revision TRACK=SHA), "
             f"or leave these rows out: {request.again('--skip-corrupt')}"
         )

@@ -15,6 +15,7 @@ from bakeoff.prepare.problems import megabytes
 from bakeoff.prepare.screen import Task
 from bakeoff.records import Image
 from bakeoff.tracks.source import Row
+from bakeoff.wording import some
 
 RowKey = tuple[str, int]
 """A split's label and a row's index in it."""
@@ -31,7 +32,7 @@ class Work(msgspec.Struct, frozen=True, kw_only=True):
         """Say how much is to be fetched."""
         groups = sum(len(found) for found in self.groups.values())
         rows = sum(len(group.rows) for found in self.groups.values() for group in found)
-        return f"images of {rows} rows are in {groups} row groups, {megabytes(self.cost)}"
+        return f"images of {some(rows, 'row')} are in {some(groups, 'row group')}, {megabytes(self.cost)}"
 
 
 class Fetched(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +82,7 @@ class Fetcher:
         with closing(in_order(lambda item: images_of(item[1], self._columns), groups, workers)) as read:
             for (label, _), rows in zip(groups, read, strict=True):
                 self._store_group(label, rows, done)
-                task.note(f"{done.count} images")
+                task.note(some(done.count, "image"))
         return done
 
     def _store_group(self, label: str, rows: Mapping[int, Mapping[str, bytes | None]], done: Fetched) -> None:

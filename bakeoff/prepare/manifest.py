@@ -8,6 +8,7 @@ import msgspec
 
 from bakeoff.files import write_atomically
 from bakeoff.prepare.problems import megabytes
+from bakeoff.wording import some
 
 SCHEMA = 1
 
@@ -73,10 +74,10 @@ def summary(manifest: Manifest) -> str:
     """Say what was prepared and what it cost."""
     left = "".join(f"; {count} left out: {reason}" for reason, count in manifest.left_out.items())
     share = 100 * manifest.fetched_bytes / max(manifest.shard_bytes, 1)
+    images = f"{some(manifest.images, 'image')} ({megabytes(manifest.image_bytes)})"
     return (
-        f"{manifest.samples} samples with {manifest.images} images ({megabytes(manifest.image_bytes)}){left}; "
-        f"fetched {megabytes(manifest.fetched_bytes)} of "
-        f"{megabytes(manifest.shard_bytes)} ({share:.0f} %)"
+        f"{some(manifest.samples, 'sample')} with {images}{left}; fetched "
+        f"{megabytes(manifest.fetched_bytes)} of {megabytes(manifest.shard_bytes)} ({share:.0f} %)"
     )
 
 

@@ -114,7 +114,7 @@ def _truncation(run: Run) -> TruncationCheck:
     ]
     cut = sum(found.truncated for tracks in arms.values() for found in tracks.values())
     most = numbers.percent(run.max_truncated_pct / 100.0)
-    few = f"{numbers.count(cut)} answers cut off, at most {most} on every arm" if cut else "no answer cut off"
+    few = f"{numbers.some(cut, 'answer')} cut off, at most {most} on every arm" if cut else "no answer cut off"
     few += _tight(run)
     lying = _spent(run)
     if lying:
@@ -225,7 +225,9 @@ def _identity(run: Run) -> IdentityCheck:
         return IdentityCheck(
             state="not checked", required=True, reason=f"no hash of the weights of {_joined(nameless)}", arms=arms
         )
-    return IdentityCheck(state="same", required=True, reason=f"{len(arms)} arms with hashed weights", arms=arms)
+    return IdentityCheck(
+        state="same", required=True, reason=f"{numbers.some(len(arms), 'arm')} with hashed weights", arms=arms
+    )
 
 
 def _weights_hash(identity: Mapping[str, Any]) -> str | None:
@@ -274,7 +276,7 @@ def _same_records(run: Run, field: str, *, same: str, differs: str) -> Check:
     if differing:
         reason = f"{differs} differ on {numbers.counted(differing, len(seen))} samples"
         return Check(state="differs", required=True, reason=reason)
-    return Check(state="same", required=True, reason=f"{same}, {numbers.count(len(seen))} samples")
+    return Check(state="same", required=True, reason=f"{same}, {numbers.some(len(seen), 'sample')}")
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -203,7 +203,7 @@ def _lacking_reason(pair: _Pair, results: Sequence[TrackResult]) -> str | None:
             return f"{arm.name} {'has no answer yet' if arm.manifest.is_started else 'was not started'}"
     if pair.share is None or pair.share < _LEAST_COMMON or not pair.common:
         sizes = " and ".join(numbers.count(result.n) for result in results)
-        return f"only {numbers.count(len(pair.common))} samples are common to both ({sizes} answered)"
+        return f"only {numbers.some(len(pair.common), 'sample')} in common to both ({sizes} answered)"
     strata = _strata(pair.track, shown_metric(results), results)
     if strata and {a.groups.get(strata) for a, _ in pair.common} != {
         value for result in results for value in result.groups.get(strata, {})

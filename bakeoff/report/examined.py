@@ -33,7 +33,7 @@ def audit_check(run: Run) -> AuditCheck:
     if unsafe:
         return AuditCheck(state="differs", required=True, reason=unsafe[0].sentence, arms=arms)
     asked = min(audit.n for audit in arms.values())
-    reason = f"the same answers alone and together, {numbers.count(asked)} samples"
+    reason = f"the same answers alone and together, {numbers.some(asked, 'sample')}"
     if left_out:
         return AuditCheck(state="not checked", required=False, reason=_some(reason, left_out), arms=arms)
     return AuditCheck(state="same", required=False, reason=reason, arms=arms)

@@ -30,8 +30,11 @@ def flag_texts(flags: Iterable[str]) -> tuple[str, ...]:
 
 
 def metric_notes(results: Results) -> tuple[tuple[str, str], ...]:
-    """Return track and note for each flag of the metrics shown; an arm is named where the note is not true of all."""
-    notes: list[tuple[str, str]] = []
+    """Return track and note for each flag of the metrics shown; an arm is named where the note is not true of all.
+
+    Tracks of which the same is to be said stand together, without their metrics.
+    """
+    notes: dict[str, list[tuple[str, str]]] = {}
     for name, tracks in tracks_of(results).items():
         metric = shown_metric(tracks) or ""
         by_text: dict[str, list[str]] = {}
@@ -42,8 +45,11 @@ def metric_notes(results: Results) -> tuple[tuple[str, str], ...]:
                 by_text.setdefault(text, []).append(arm)
         for text, arms in by_text.items():
             who = "" if len(arms) == len(having) else f" ({', '.join(arms)})"
-            notes.append((tracks[0].title, f"{metric}: {text}{who}"))
-    return tuple(notes)
+            notes.setdefault(f"{text}{who}", []).append((tracks[0].title, metric))
+    return tuple(
+        (", ".join(title for title, _ in said), text if len(said) > 1 else f"{said[0][1]}: {text}")
+        for text, said in notes.items()
+    )
 
 
 def _text(kind: str, values: list[str]) -> str:

@@ -7,6 +7,8 @@ percent; differences come in as percentage points. Thousands and units are set w
 import datetime as dt
 import math
 
+from bakeoff.wording import plural
+
 NARROW = "\u202f"
 MINUS = "\u2212"
 EN_DASH = "\u2013"
@@ -24,9 +26,9 @@ def count(number: int | None) -> str:
     return NO_DATA if number is None else f"{number:,d}".replace(",", NARROW).replace("-", MINUS)
 
 
-def tokens(number: int) -> str:
-    """Return a count of tokens with its word."""
-    return f"{count(number)} token{'' if number == 1 else 's'}"
+def some(number: int, noun: str) -> str:
+    """Return a whole number with its noun: 1 sample, 1 272 samples."""
+    return f"{count(number)} {plural(number, noun)}"
 
 
 def whole(value: float) -> str:

@@ -163,7 +163,11 @@ def _context(run: Run, results: Results, wrong: Wrong) -> dict[str, Any]:
             }
             for name, arm in arms.items()
         ],
-        "tracks": [(name, provenance.about_track(name, asked)) for name, asked in run.manifest.tracks.items()],
+        "tracks": [
+            (name, provenance.about_track(name, asked))
+            for name, asked in run.manifest.tracks.items()
+            if name in tracks_of(results)
+        ],
         "command": command(results),
     }
 

@@ -156,7 +156,7 @@ def _line(record: Record) -> str:
     parts = [f"score {numbers.ratio(record.score)}"]
     parts += [f"{visible_line(name)} {numbers.ratio(value)}" for name, value in sorted(record.metrics.items())]
     if record.completion_tokens is not None:
-        parts.append(numbers.tokens(record.completion_tokens))
+        parts.append(numbers.some(record.completion_tokens, "token"))
     parts.append("cut off at the limit" if record.status == "truncated" else "ended by itself")
     if record.total_s is not None:
         parts.append(numbers.latency(record.total_s))

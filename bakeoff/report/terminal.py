@@ -33,7 +33,7 @@ def terminal_table(results: Results, *, width: int = WIDTH, ascii_only: bool = F
     else:
         blocks = [*_many_tracks(arms, tracks, width), _costs(arms, width)] if tracks else []
     blocks += [
-        f"{_name(name)}: {numbers.count(skipped)} samples skipped, which its runtime cannot be asked"
+        f"{_name(name)}: {numbers.some(skipped, 'sample')} skipped, which its runtime cannot be asked"
         for name, arm in arms.items()
         if (skipped := sum(track.skipped for track in arm.tracks.values()))
     ]

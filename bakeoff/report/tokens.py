@@ -23,7 +23,7 @@ def token_check(run: Run) -> Check:
     spreads = {key: max(found.values()) - min(found.values()) for key, found in shared.items()}
     differing = {key: spread for key, spread in spreads.items() if spread}
     if not differing:
-        return Check(state="same", required=True, reason=f"as many on {numbers.count(len(shared))} samples")
+        return Check(state="same", required=True, reason=f"as many on {numbers.some(len(shared), 'sample')}")
     worst = max(differing, key=lambda key: (differing[key], key))
     extreme = shared[worst]
     most, least = max(extreme, key=lambda arm: extreme[arm]), min(extreme, key=lambda arm: extreme[arm])

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from bakeoff.records import Sample
 from bakeoff.tracks.track import Track
+from bakeoff.wording import some
 
 
 def differences(track: Track, samples: Sequence[Sample]) -> tuple[str, ...]:
@@ -23,5 +24,5 @@ def differences(track: Track, samples: Sequence[Sample]) -> tuple[str, ...]:
         for value in sorted({*expected, *found}):
             known, n = expected.get(value, 0), found[value]
             if n > known or (is_whole and n != known):
-                told.append(f"{track.name}: {dimension} {value} has {n} samples, expected {known}")
+                told.append(f"{track.name}: {dimension} {value} has {some(n, 'sample')}, expected {known}")
     return tuple(told)

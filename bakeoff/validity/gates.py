@@ -15,6 +15,7 @@ from bakeoff.tracks import TRACKS
 from bakeoff.validity.baseline import check_drop, read_baseline, read_stored
 from bakeoff.validity.results import GateResult, Outcome
 from bakeoff.validity.rules import GateRules, MinScore
+from bakeoff.wording import some
 
 
 def check_gates(run: RunDirectory, rules: GateRules) -> tuple[GateResult, ...]:
@@ -117,6 +118,6 @@ def _errors(arm: str, records: Sequence[Record], rules: GateRules) -> GateResult
     return GateResult(
         gate=f"max-errors {bound} for {arm}",
         outcome="fail" if is_over else "pass",
-        detail=f"{errors} samples got no valid output" + ("; --resume tries them again" if is_over else ""),
+        detail=f"{some(errors, 'sample')} got no valid output" + ("; --resume tries them again" if is_over else ""),
         is_asked="max_errors" in rules.asked,
     )

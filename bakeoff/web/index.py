@@ -2,6 +2,7 @@
 
 import contextlib
 import datetime as dt
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -162,17 +163,18 @@ def _read(path: Path, journals: list[Path]) -> RunRow:
     except (UsageProblem, OSError) as problem:
         created = dt.datetime.fromtimestamp(_stamp(path / "run.json")[0] / 1e9, dt.UTC).isoformat(timespec="seconds")
         return RunRow(run=path.name, created=created, status="unreadable", problem=str(problem), bytes=size)
+    selected = _selected(path)
     row = RunRow(
         run=path.name,
         created=manifest.created,
         status="partial",
         arms=tuple(manifest.arms),
         models=tuple(arm.model for arm in manifest.arms.values()),
-        tracks=tuple(manifest.tracks),
+        tracks=tuple(track for track in manifest.tracks if not selected or selected[track]),
         bytes=size,
         has_report=(path / "report.html").is_file(),
         machine=machine_of(manifest),
-        selected=_selected(path),
+        selected=None if selected is None else sum(selected.values()),
     )
     return _with_results(row, path, journals)
 
@@ -225,11 +227,15 @@ def machine_of(manifest: Manifest) -> tuple[Any, ...]:
     return tuple(manifest.environment.get(name) for name in ("machine", "cores", "memory_bytes"))
 
 
-def _selected(path: Path) -> int | None:
+def _selected(path: Path) -> Counter[str] | None:
+    """Return how many samples of each track all arms together are to answer; None where that cannot be read."""
+    found: Counter[str] = Counter()
     try:
-        return sum(len(ids) for tracks in RunDirectory(path).selection().values() for ids in tracks.values())
+        for tracks in RunDirectory(path).selection().values():
+            found.update({track: len(ids) for track, ids in tracks.items()})
     except (UsageProblem, OSError):
         return None
+    return found
 
 
 def _count(journals: list[Path]) -> int:

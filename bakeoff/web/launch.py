@@ -24,6 +24,7 @@ from bakeoff.web.index import RunIndex
 from bakeoff.web.jobs import Job, Jobs
 from bakeoff.web.place import Place
 from bakeoff.web.problems import Refusal
+from bakeoff.wording import some
 
 
 class Preparing(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +122,7 @@ def start(asked: Start, place: Place, jobs: Jobs) -> Job:
     steps: tuple[Command, ...] = (command,)
     if missing:
         if not asked.prepare:
-            what = ", ".join(f"{n} samples of {track}" for track, n in missing.items())
+            what = ", ".join(f"{some(n, 'sample')} of {track}" for track, n in missing.items())
             raise Refusal(409, f"not all is prepared: {what}. Prepare first, or ask for less", "prepare")
         steps = (prepare_command(missing), command)
     job = jobs.start("run", steps, run)

@@ -54,4 +54,4 @@ def test_errors_beyond_the_allowed_number_are_named(bench: Bench, script: Script
     first = calibration()[0].id
     run = bench("--model", script(fail=[first]), "-k", "grounding-00")
     assert run.code == 1
-    assert "1 samples got no valid output" in run.text
+    assert "1 sample got no valid output" in run.text

@@ -33,7 +33,7 @@ def test_a_resumed_run_answers_only_what_is_missing(bench: Bench, script: Script
     second = bench("--resume", *mode)
     assert second.code == 0
     assert scores(second) == whole
-    assert "resumed: 5 samples were already recorded" in second.text
+    assert "resumed: 5 samples already recorded" in second.text
     second.result.stdout.fnmatch_lines(["*3 passed*"])
 
 

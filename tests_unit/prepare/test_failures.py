@@ -234,7 +234,7 @@ def test_images_that_were_stored_before_a_failure_are_not_fetched_again(ready: B
     fresh = broken_off(ready)
     assert not (fresh.folder / "samples.jsonl").exists()
     fresh.prepare(WANTED)
-    assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
+    assert any("30 of 60 rows; images of 10 rows are in 1 row group" in line for line in fresh.said)
     assert fresh.files()["samples.jsonl"] == ready.files()["samples.jsonl"]
 
 
@@ -245,7 +245,7 @@ def test_a_smaller_preparation_leaves_what_a_larger_one_had_stored(bench: Bench)
     assert {path.name for path in (fresh.folder / "images").iterdir()} == stored
     assert re.search(r"more images, of a larger .* are kept .*: bakeoff prepare pages=2 --yes", fresh.said[-1])
     fresh.prepare(WANTED)
-    assert any("30 of 60 rows; images of 10 rows are in 1 row groups" in line for line in fresh.said)
+    assert any("30 of 60 rows; images of 10 rows are in 1 row group" in line for line in fresh.said)
     assert "kept" not in fresh.said[-1]
 
 
@@ -301,7 +301,7 @@ def test_a_corrupt_image_is_named_counted_and_never_dropped(
     for index in (1, 7):
         rows[index]["image"] = {"bytes": content, "path": None}
     bench = bench_of(rows)
-    with pytest.raises(DataMissing, match=rf"2 rows have an image(.|\n)*val\[1\]: .*{reason}(.|\n)*--skip-corrupt"):
+    with pytest.raises(DataMissing, match=rf"2 rows with an image(.|\n)*val\[1\]: .*{reason}(.|\n)*--skip-corrupt"):
         bench.prepare("pages=10")
     assert not (bench.folder / "samples.jsonl").exists()
     manifest = bench.prepare("pages=10", skip_corrupt=True)

@@ -74,7 +74,7 @@ def test_a_subset_costs_a_small_part_of_the_shards(bench: Bench) -> None:
     assert manifest.shard_bytes == shards
     footers = 2 * 65_536
     assert manifest.fetched_bytes - footers < shards / 4
-    assert any("6 of 60 rows; images of 6 rows are in 1 row groups" in line for line in bench.said)
+    assert any("6 of 60 rows; images of 6 rows are in 1 row group" in line for line in bench.said)
 
 
 def test_shards_that_are_not_of_the_split_are_not_touched(bench: Bench) -> None:
@@ -124,7 +124,7 @@ def test_a_larger_size_reads_only_what_is_new(bench: Bench) -> None:
     bench.prepare("pages=10")
     bench.hub.forget()
     bench.prepare("pages=20")
-    assert any("20 of 60 rows; images of 10 rows are in 1 row groups" in line for line in bench.said)
+    assert any("20 of 60 rows; images of 10 rows are in 1 row group" in line for line in bench.said)
     assert len(load_samples(bench.folder)) == 10 - 1 + 10
 
 
@@ -134,7 +134,7 @@ def test_a_stored_image_that_was_changed_is_fetched_again(bench: Bench) -> None:
     victim = next((bench.folder / "images").glob("*.jpg"))
     victim.write_bytes(b"changed")
     bench.prepare()
-    assert any("images of 2 rows are in 1 row groups" in line for line in bench.said)
+    assert any("images of 2 rows are in 1 row group" in line for line in bench.said)
     assert bench.files()[f"images/{victim.name}"] == before[f"images/{victim.name}"]
 
 
@@ -182,7 +182,7 @@ def test_lines_of_the_ledger_that_are_torn_are_fetched_again(bench: Bench) -> No
     text = ledger.read_text("utf-8")
     ledger.write_text(text[:-20], "utf-8")
     bench.prepare(revisions=["pages=main"])
-    assert any("images of 1 rows are in 1 row groups" in line for line in bench.said)
+    assert any("images of 1 row are in 1 row group" in line for line in bench.said)
     assert sorted(ledger.read_text("utf-8").splitlines()) == sorted(text.splitlines())
 
 
@@ -192,7 +192,7 @@ def test_a_row_that_names_an_image_and_holds_none_is_not_dropped_silently(
     rows = dataset_rows()
     rows[1]["image"] = {"bytes": None, "path": "page0.png"}
     bench = bench_of(rows)
-    with pytest.raises(UsageProblem, match=r"1 rows have an image that cannot be used:\n  val\[1\]: the row names"):
+    with pytest.raises(UsageProblem, match=r"1 row with an image that cannot be used:\n  val\[1\]: the row names"):
         bench.prepare()
 
 

@@ -13,7 +13,7 @@ from bakeoff.report.grid import score_grid
 from bakeoff.report.notes import flag_texts, metric_notes
 from bakeoff.report.published import published_table, references
 from bakeoff.report.reading import prepared_samples, read_run
-from bakeoff.report.results import Results
+from bakeoff.report.results import Results, TrackResult
 from bakeoff.report.sections import beside_scores
 from bakeoff.runs import RunDirectory, TrackManifest
 from bakeoff.tracks import TRACKS, Published, samples_of
@@ -161,6 +161,22 @@ def test_a_note_names_the_arm_that_it_is_true_of(results: Results) -> None:
         results, arms={**results.arms, "poor": msgspec.structs.replace(arm, tracks=tracks)}
     )
     assert any("(poor)" in note for _, note in metric_notes(changed))
+
+
+def test_what_is_to_be_said_of_several_tracks_is_said_once(results: Results) -> None:
+    def noted(track: TrackResult, title: str, flag: str) -> TrackResult:
+        metrics = {"accuracy": msgspec.structs.replace(track.metrics["accuracy"], flags=("few_samples", flag))}
+        return msgspec.structs.replace(track, title=title, metrics=metrics)
+
+    arm = results.arms["poor"]
+    of_track = arm.tracks[TRACK]
+    tracks = {"one": noted(of_track, "One", "labels:new"), "two": noted(of_track, "Two", "missing:web")}
+    alone = msgspec.structs.replace(results, arms={"poor": msgspec.structs.replace(arm, tracks=tracks)})
+    assert metric_notes(alone) == (
+        ("One, Two", "few samples: the interval is rough"),
+        ("One", "accuracy: labels as of new"),
+        ("Two", "accuracy: no sample of web"),
+    )
 
 
 def test_samples_of_a_protocol_that_asks_more_than_once_are_found(

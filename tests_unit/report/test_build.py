@@ -90,7 +90,7 @@ def test_a_partial_run_is_named_one_and_gets_no_verdict(maker: RunMaker, answere
     assert results.state == "partial: 180 of 240 samples answered"
     comparison = results.comparisons[0]
     assert (comparison.verdict, comparison.ci95_pp, comparison.n) == ("undecided", None, 60)
-    assert "only 60 samples are common to both" in comparison.sentence
+    assert "only 60 samples in common to both" in comparison.sentence
     assert "60 of 120 answered" in (run.path / "report.html").read_text("utf-8")
 
 
@@ -199,3 +199,15 @@ def test_records_that_give_no_number_are_a_usage_problem(maker: RunMaker, answer
     odd = [msgspec.structs.replace(found, groups={"family": "nobody"}) for found in answered()]
     with pytest.raises(UsageProblem, match="arm one on toy"):
         build(maker.arm("one", odd).write())
+
+
+def test_the_method_tells_of_the_tracks_that_were_asked_and_not_of_all_that_are_prepared(
+    maker: RunMaker, answered: Answered
+) -> None:
+    run = maker.arm("a", answered()).write()
+    manifest = run.manifest()
+    run.write_manifest(msgspec.structs.replace(manifest, tracks={**manifest.tracks, "blink": manifest.tracks[TRACK]}))
+    build(run)
+    page = (run.path / "report.html").read_text("utf-8")
+    assert f"<h3>Track {TRACK}</h3>" in page
+    assert "<h3>Track blink</h3>" not in page

@@ -14,6 +14,11 @@ def test_count_sets_thousands_apart(number: int | None, text: str) -> None:
     assert numbers.count(number) == text
 
 
+@pytest.mark.parametrize(("number", "text"), [(0, "0 samples"), (1, "1 sample"), (1272, f"1{NN}272 samples")])
+def test_a_noun_has_the_form_that_its_number_asks_for(number: int, text: str) -> None:
+    assert numbers.some(number, "sample") == text
+
+
 @pytest.mark.parametrize(
     ("value", "n", "text"),
     [

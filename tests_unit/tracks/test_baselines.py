@@ -144,7 +144,7 @@ def test_count_that_differs_is_told() -> None:
     ]
     assert differences(TRACKS["screenspot"], changed) == (
         "screenspot: platform desktop has 333 samples, expected 334",
-        "screenspot: platform tv has 1 samples, expected 0",
+        "screenspot: platform tv has 1 sample, expected 0",
         "screenspot: element icon has 553 samples, expected 554",
         "screenspot: cell desktop/icon has 139 samples, expected 140",
     )

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from bakeoff.report import build
@@ -31,6 +32,16 @@ def test_a_complete_run_with_its_scores(place: Place) -> None:
     ]
     assert row.badge in {"comparable", "differs", "not comparable"}
     assert row.answered == row.selected == 530
+
+
+def test_its_tracks_are_those_that_it_asks_and_not_all_that_are_prepared(place: Place) -> None:
+    run = write_run(place.reports / "r", {"a": records()[:12]})
+    manifest = run.manifest()
+    calibration = manifest.tracks["calibration"]
+    run.write_manifest(msgspec.structs.replace(manifest, tracks={"blink": calibration, "calibration": calibration}))
+    assert row_of(place, "r").tracks == ("calibration",)
+    (run.path / "selection.json").unlink()  # it has just begun, and what it will ask is not known yet
+    assert row_of(place, "r").tracks == ("blink", "calibration")
 
 
 def test_a_run_without_a_report_counts_its_journal(place: Place) -> None:

@@ -93,7 +93,7 @@ def _line(record: Record) -> str:
     parts += [f"{visible_line(name)} {numbers.ratio(value)}" for name, value in sorted(record.metrics.items())]
     parts.append(f"rule {visible_line(record.scorer)}" if record.scorer else "rule not recorded")
     if record.completion_tokens is not None:
-        parts.append(numbers.tokens(record.completion_tokens))
+        parts.append(numbers.some(record.completion_tokens, "token"))
     parts.append("cut off at the limit" if record.status == "truncated" else "ended by itself")
     parts += [f"image: {visible_line(change)}" for change in record.image_changes]
     if record.total_s is not None:
