@@ -1,7 +1,7 @@
 import json
 from pathlib import Path
-from unittest.mock import patch
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
