@@ -22,7 +22,6 @@ _SAME_PARAMETERS = 0.05
 _RATE_BASES: tuple[tuple[float, ...], ...] = (
     (1, 2, 5),
     (1, 2, 3, 4, 5, 6, 8),
-    tuple(n / 10 for n in range(10, 100, 2)),
 )
 
 
@@ -160,6 +159,9 @@ def rate_scale(rates: Sequence[float]) -> Scale:
         inside = [v for e in exponents for base in bases if low <= (v := base * 10.0**e) <= high]
         if len(inside) >= 3:  # noqa: PLR2004 -- two ends and one between
             break
+    else:
+        step = _step(high - low, most=8)  # of which three at least fit in, wherever it begins
+        inside = [i * step for i in range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)]
     ticks = tuple((value, numbers.per_minute(value / 60.0)) for value in inside)
     return Scale(low=low, high=high, ticks=ticks, is_log=True)
 
@@ -231,10 +233,15 @@ def _linear(values: Sequence[float], least: float = 0.0) -> Scale:
     low, high = min(values), max(values)
     room = max((high - low) * _PADDING, least / 2, high * 0.02)
     low, high = (low - room if low else 0.0), high + room
-    step = next(base * 10.0**e for e in range(-6, 12) for base in (1, 2, 5) if (high - low) / (base * 10.0**e) <= 5)  # noqa: PLR2004 -- ticks
+    step = _step(high - low, most=5)
     decimals = max(-math.floor(math.log10(step) + 1e-9), 0)
     ticks = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
     return Scale(low=low, high=high, ticks=tuple((i * step, _tick(i * step, decimals)) for i in ticks))
+
+
+def _step(length: float, most: int) -> float:
+    """Return the least round step that goes into a length `most` times or less."""
+    return next(base * 10.0**e for e in range(-6, 12) for base in (1, 2, 5) if length / (base * 10.0**e) <= most)
 
 
 def _tick(value: float, decimals: int) -> str:

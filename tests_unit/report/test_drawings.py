@@ -127,6 +127,13 @@ def test_a_name_touches_neither_marks_nor_whiskers_nor_another_name(
             taken.append(found.box)
 
 
+@pytest.mark.parametrize("rates", [[9, 11], [30, 32], [194, 206], [818], [990, 1010]], ids=str)
+def test_rates_close_to_each_other_have_a_handful_of_ticks(rates: list[float]) -> None:
+    texts = [text for _, text in rate_scale(rates).ticks]
+    assert 3 <= len(texts) <= 8
+    assert len(set(texts)) == len(texts)
+
+
 @given(rates=st.lists(st.floats(0.01, 100000), min_size=1, max_size=8))
 def test_an_axis_of_rates_holds_them_all_and_has_round_ticks(rates: list[float]) -> None:
     scale = rate_scale(rates)
