@@ -94,6 +94,12 @@ def test_macro_mean_weighs_groups_alike() -> None:
     assert found.n == 12
 
 
+@pytest.mark.parametrize("groups", range(1, 60))
+def test_macro_mean_of_right_answers_is_all_of_it(groups: int) -> None:
+    found = macro_metric([record(f"s{i}", 1.0, groups={"task": f"g{i}"}) for i in range(groups)], "task")
+    assert found.value == 1.0
+
+
 def test_macro_mean_is_absent_while_a_group_is() -> None:
     records = scores([1.0, 0.0], platform="web")
     found = macro_metric(records, "platform", expected=("desktop", "mobile", "web"), primary=True)

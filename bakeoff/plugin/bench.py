@@ -84,7 +84,7 @@ class Bench:
     def pytest_generate_tests(self, metafunc: pytest.Metafunc) -> None:
         """Make one item per arm and sample for every test that takes a `case`."""
         track = getattr(metafunc.module, "TRACK", None)
-        if "case" in metafunc.fixturenames and (track in self.plan.tracks or track in self.plan.unprepared):
+        if "case" in metafunc.fixturenames and track in self.plan.known:
             module = metafunc.definition.getparent(pytest.Module)
             if module is not None and not any(mark.name == track for mark in module.own_markers):
                 module.add_marker(track)  # once for the module: a mark per item is dead weight at 30,000
@@ -151,7 +151,7 @@ class Bench:
             found
             for item in items
             if isinstance(found := parameter_of(item), Unprepared)
-            and (is_alone or names_track(config, found.track, item.path.name))
+            and (found.is_refused or is_alone or names_track(config, found.track, item.path.name))
         ]
         if refused and not self._is_worker:
             raise pytest.UsageError(refused[0].problem)
@@ -169,11 +169,14 @@ class Bench:
         return case.sample.id in self._answered.get(case.arm, frozenset())
 
     def _is_foreign(self, case: Case | Unprepared) -> bool:
-        """Whether a resumed run's arm never selected this sample."""
+        """Whether a resumed run's arm, or for a new arm all of them, never selected this sample."""
         if isinstance(case, Unprepared):
             return bool(self._stored_selection)
-        stored = self._stored_selection.get(case.arm)
-        return stored is not None and case.sample.id not in stored.get(case.sample.track, ())
+        if not self._stored_selection:
+            return False
+        stored = self._stored_selection.get(case.arm)  # an arm that is new is asked what the others were
+        asked = [stored] if stored is not None else list(self._stored_selection.values())
+        return not any(case.sample.id in tracks.get(case.sample.track, ()) for tracks in asked)
 
     # --- answering -----------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from bakeoff.plugin.examining import Examiner
 from bakeoff.plugin.live import Live
 from bakeoff.plugin.opening import backend_settings, describe, make_prober, say
 from bakeoff.plugin.options import RESUMED_FIELDS, Options
-from bakeoff.plugin.planning import NOT_PREPARED, Plan
+from bakeoff.plugin.planning import NO_PROTOCOL, NOT_PREPARED, Plan
 from bakeoff.plugin.probing import Prober
 from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.reporting import Reporting
@@ -60,7 +60,10 @@ class Controller:
         """Write down what the first worker selected; all workers collect the same."""
         if selects_tracks(self._config):
             self._reports.unprepared = [
-                problem for problem in self._plan.unprepared.values() if any(NOT_PREPARED in name for name in ids)
+                problem
+                for mark, problems in ((NO_PROTOCOL, self._plan.lacking), (NOT_PREPARED, self._plan.unprepared))
+                if any(mark in name for name in ids)
+                for problem in problems.values()
             ]
         if self._recorder.is_open:
             selected = self._selected(ids)

@@ -50,23 +50,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     host_timeout_s: float
 
 
+MOST_TOKENS = 1_000_000
+"""More than any model answers; runtimes reserve room for a budget, and far greater numbers do not fit their fields."""
+
 RESUMED_FIELDS = (
     *("model", "limit", "protocol", "max_tokens", "temperature", "top_k", "top_p", "min_p"),
-    *(
-        "repetition_penalty",
-        "seed",
-        "thinking",
-        "concurrency",
-        "no_image_reuse",
-        "llama_server",
-        "server_arg",
-        "timeout",
-        "margin",
-        "parity",
-        "audit",
-        "controls",
-        "shard",
-    ),
+    *("repetition_penalty", "seed", "thinking", "concurrency", "no_image_reuse", "llama_server", "server_arg"),
+    *("timeout", "margin", "parity", "audit", "controls", "shard"),
 )
 """Options that a resumed run takes over from the stored one where the command line is silent."""
 
@@ -216,19 +206,20 @@ def read_options(config: pytest.Config, stored: Mapping[str, Any]) -> Options:
     def get(name: str) -> Any:
         return config.getoption(f"bakeoff_{name}")
 
+    penalty = values["repetition_penalty"]
     sampling = Sampling(
         temperature=_within("--temperature", values["temperature"], 0, 100),
         top_k=int(_within("--top-k", values["top_k"], 0, 1_000_000)),
         top_p=_within("--top-p", values["top_p"], 0, 1),
         min_p=_within("--min-p", values["min_p"], 0, 1),
-        repetition_penalty=values["repetition_penalty"],
+        repetition_penalty=None if penalty is None else _within("--repetition-penalty", penalty, 0.01, 100),
     )
     concurrency = values["concurrency"]
     return Options(
         models=tuple(name for entry in values["model"] for name in split_names(entry)),
         limits=_per_track("--limit", values["limit"], _positive),
         protocols=_per_track("--protocol", values["protocol"], str),
-        budgets=_per_track("--max-tokens", values["max_tokens"], _positive),
+        budgets=_per_track("--max-tokens", values["max_tokens"], _tokens),
         sampling=sampling,
         seed=int(values["seed"]),
         thinking=values["thinking"],
@@ -258,6 +249,8 @@ def for_track(values: Mapping[str, T], track: str) -> T | None:
 
 def _per_track(option: str, entries: Sequence[str], read: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
+    if any(not str(entry).strip(" ,") for entry in entries):  # such as "--limit=$N" where N is not set
+        raise UsageProblem(f"{option}: no value is given. Leave the option out, or write its value behind it")
     for part in (part for entry in entries for part in str(entry).split(",") if part.strip()):
         track, colon, value = part.strip().rpartition(":")
         if colon and track not in TRACKS:
@@ -280,6 +273,13 @@ def _positive(text: str) -> int:
         raise ValueError(f"{text!r} is no whole number") from None
     if number < 1:
         raise ValueError(f"{number} is not at least 1")
+    return number
+
+
+def _tokens(text: str) -> int:
+    number = _positive(text)
+    if number > MOST_TOKENS:
+        raise ValueError(f"{number} is more than {MOST_TOKENS}")
     return number
 
 

@@ -18,6 +18,12 @@ from bakeoff.tracks.track import NATIVE
 
 NOT_PREPARED = "not-prepared"
 """Parameter id of the stand-in for a track without prepared samples."""
+NO_PROTOCOL = "no-such-protocol"
+"""Parameter id of the stand-in for a track that lacks the protocol asked of all tracks."""
+
+
+class _LacksProtocol(UsageProblem):
+    """A track does not have the protocol that was asked of all tracks."""
 
 
 class Case:
@@ -42,13 +48,18 @@ class Case:
 
 
 class Unprepared:
-    """Stands in a test's parameters for all samples of a track that is not prepared; `problem` says what to type."""
+    """Stands in a test's parameters for all samples of a track that cannot be asked; `problem` says what to type.
 
-    __slots__ = ("problem", "track")
+    Where it `is_refused`, the session ends if it is still there behind `-k` and `-m`; a track that is not prepared ends
+    only those who asked for it by name.
+    """
 
-    def __init__(self, track: str, problem: str) -> None:
+    __slots__ = ("is_refused", "problem", "track")
+
+    def __init__(self, track: str, problem: str, *, is_refused: bool = False) -> None:
         self.track = track
         self.problem = problem
+        self.is_refused = is_refused
 
     def check(self) -> None:
         """Skip the test, which is reached only where nobody asked for the track by name."""
@@ -58,13 +69,20 @@ class Unprepared:
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """Arms in the order in which they run, and tracks in the order in which they were found.
 
-    `unprepared` maps tracks without prepared samples to what to type.
+    `unprepared` maps tracks without prepared samples to what to type, `lacking` those that do not have the protocol
+    asked of all tracks.
     """
 
     arms: tuple[ModelSpec, ...]
     tracks: dict[str, TrackPlan]
     asking: Asking
     unprepared: dict[str, str] = {}
+    lacking: dict[str, str] = {}
+
+    @property
+    def known(self) -> frozenset[str]:
+        """All tracks that a test may be of, also those that cannot be asked."""
+        return frozenset((*self.tracks, *self.unprepared, *self.lacking))
 
     def parameters(
         self, track: str, run: Callable[[Case], Record], skips: Callable[[str, str], bool] | None = None
@@ -76,6 +94,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
         """
         if track in self.unprepared:
             return [pytest.param(Unprepared(track, self.unprepared[track]), id=NOT_PREPARED)]
+        if track in self.lacking:
+            return [pytest.param(Unprepared(track, self.lacking[track], is_refused=True), id=NO_PROTOCOL)]
         pairs = [(spec.arm, sample) for spec in self.arms for sample in self.tracks[track].samples]
         wanted = pairs if skips is None else [pair for pair in pairs if not skips(pair[0], pair[1].id)] or pairs[:1]
         return [pytest.param(Case(arm, sample, run), id=f"{arm}-{sample.id}") for arm, sample in wanted]
@@ -112,7 +132,8 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 def make_plan(options: Options, tracks: Iterable[str]) -> Plan:
     """Resolve models and load the samples of `tracks`.
 
-    A track whose data is missing or broken is kept aside, so that it does not stop the others.
+    A track whose data is missing or broken is kept aside, so that it does not stop the others; so is one that lacks the
+    protocol asked of all tracks, which `-k` or `-m` may leave out.
 
     Raises:
         UsageProblem: for an unknown model, track or protocol, and for sample ids that two tracks share.
@@ -123,17 +144,21 @@ def make_plan(options: Options, tracks: Iterable[str]) -> Plan:
             raise UsageProblem(f"a test module names the track {name!r}; tracks: {', '.join(TRACKS)}")
     plans: dict[str, TrackPlan] = {}
     unprepared: dict[str, str] = {}
+    lacking: dict[str, str] = {}
     for name in names:
         try:
             plans[name] = _track_plan(name, options)
         except DataMissing as problem:
             unprepared[name] = str(problem)
+        except _LacksProtocol as problem:
+            lacking[name] = str(problem)
     _refuse_shared_ids(plans)
     return Plan(
         arms=resolve_all(options.models or DEFAULT_MODELS),
         tracks=plans,
         asking=Asking(sampling=options.sampling, seed=options.seed, thinking=options.thinking),
         unprepared=unprepared,
+        lacking=lacking,
     )
 
 
@@ -147,7 +172,12 @@ def _track_plan(name: str, options: Options) -> TrackPlan:
     except KeyError as error:
         known = track.protocol_names
         near = did_you_mean(str(wanted), known if name in options.protocols else {*known, NATIVE})
-        raise UsageProblem(f"track {name} has no protocol {wanted!r}; it has {', '.join(known)}{near}") from error
+        text = f"track {name} has no protocol {wanted!r}; it has {', '.join(known)}{near}"
+        if name in options.protocols:
+            raise UsageProblem(text) from error
+        owners = [f"{other}:{wanted}" for other, found in TRACKS.items() if wanted in found.protocol_names]
+        how = f"\nName the tracks that are meant: --protocol {','.join(owners)}" if owners else ""
+        raise _LacksProtocol(text + how) from error
     samples = samples_of(track, protocol)
     stray = next((sample for sample in samples if sample.track != name), None)
     if stray is not None:

@@ -11,6 +11,7 @@ from bakeoff.models import ModelSpec
 from bakeoff.plugin import html, reporting
 from bakeoff.plugin.bench import Bench
 from bakeoff.plugin.budgets import probe_budgets
+from bakeoff.plugin.choosing import selects_tracks
 from bakeoff.plugin.controller import Controller, worker_count
 from bakeoff.plugin.fleet import host_specs
 from bakeoff.plugin.live import Live
@@ -40,6 +41,8 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
         return
     run, options, raw = _run_and_options(config)
     plan = make_plan(options, tracks)
+    if plan.lacking and options.resume is None and not selects_tracks(config):
+        raise UsageProblem(next(iter(plan.lacking.values())))
     if not config.option.collectonly:
         _refuse_missing_files(plan.arms)
     if asks_for_budget_probe(config) and not config.option.collectonly:

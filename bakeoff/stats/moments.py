@@ -119,7 +119,7 @@ def compute_moments(
     share = (w / n_h)[stratum_of]
     per_cluster = _sums(cluster_of, share)
     base = Moments(
-        value=float(np.sum(w * mean_h)),
+        value=float(np.sum(w * mean_h) / np.sum(w)),  # where all is 1, this is 1, and nothing less by rounding
         n=n,
         clusters=n_clusters,
         has_repeats=n_clusters < n,

@@ -59,12 +59,18 @@ def _drops(run: RunDirectory, rules: GateRules) -> Iterable[GateResult]:
 def _score(arm: str, records: Sequence[Record], gate: MinScore) -> GateResult:
     valid = [r for r in records if r.track == gate.track and r.status != "error"]
     name = f"{gate.name} for {arm}"
+    if not valid:
+        return GateResult(gate=name, outcome="not enough data", detail=f"no sample of {gate.track} has an answer")
     track = TRACKS[gate.track]
     metrics = track.metrics(valid)
     wanted = gate.metric or next(key for key, metric in metrics.items() if metric.primary)
     metric = metrics.get(wanted)
     if metric is None:
-        return GateResult(gate=name, outcome="not enough data", detail=f"no metric {wanted!r} of {sorted(metrics)}")
+        return GateResult(
+            gate=name,
+            outcome="not enough data",
+            detail=f"no metric {wanted!r}; {gate.track} has {', '.join(sorted(metrics))}",
+        )
     if metric.value is None:
         return GateResult(gate=name, outcome="not enough data", detail=f"{wanted} needs samples of every group")
     low, high, outcome = _bounds(valid, gate, metric.ci95)

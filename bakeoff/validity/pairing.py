@@ -36,7 +36,7 @@ def pair_metric(track: Track, metric: str | None, records: Sequence[Record]) -> 
     metrics = track.metrics(records)
     name = metric or next((key for key, found in metrics.items() if found.primary), None)
     if name is None or name not in metrics:
-        return f"no metric {metric!r} of {sorted(metrics)}"
+        return f"no metric {metric!r}; {track.name} has {', '.join(sorted(metrics))}"
     if metrics[name].value is None:
         return f"{name} needs samples of every group"
     for pairing in _candidates(track, name, is_primary=metrics[name].primary):

@@ -87,6 +87,8 @@ def read_rules(options: Mapping[str, Any]) -> GateRules:
     truncated = float(effective["max_truncated"])
     if not 0.0 <= truncated <= 100.0:  # noqa: PLR2004 -- percent
         raise UsageProblem(f"--max-truncated {truncated}: must lie between 0 and 100")
+    if effective["max_errors"] < 0:
+        raise UsageProblem(f"--max-errors {effective['max_errors']}: must be 0 or more")
     return GateRules(
         min_scores=tuple(_min_score(text) for text in options.get("min_score") or ()),
         max_drops=drops,

@@ -39,7 +39,13 @@ def test_a_gate_on_a_named_metric(bench: Bench, script: Script) -> None:
 def test_an_unknown_metric_is_not_a_pass(bench: Bench, script: Script) -> None:
     run = bench("--model", script(), "--limit", "5", "--min-score", "calibration:beauty=0.5")
     assert run.code == 1
-    assert "no metric 'beauty'" in run.text
+    assert "no metric 'beauty'; calibration has accuracy, " in run.text
+
+
+def test_a_gate_on_a_track_that_was_not_asked_says_so(bench: Bench, script: Script) -> None:
+    run = bench("--model", script(), "--limit", "5", "--min-score", "mmmu=0.5")
+    assert run.code == 1
+    assert "not enough data: no sample of mmmu has an answer" in run.text
 
 
 def test_too_many_cut_answers_fail_the_run(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:

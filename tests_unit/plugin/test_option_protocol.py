@@ -94,3 +94,33 @@ def test_a_track_without_places_has_no_native_protocol(bench: Bench) -> None:
     run = bench("--model", "fake:echo", "--limit", "2", "--protocol", "native")
     assert run.code == 0
     assert {record.protocol for record in run.records.values()} == {"default"}
+
+
+@pytest.fixture
+def blink(pytester: pytest.Pytester) -> None:
+    """A module of a track that is not prepared and has other protocols than the track asked for."""
+    pytester.makepyfile(test_blink='TRACK = "blink"\ndef test_sample(case): case.check()\n')
+
+
+@pytest.mark.usefixtures("regions", "blink")
+@pytest.mark.parametrize("chosen", [("-k", "refcoco"), ("-m", "refcoco"), ("-k", "not blink and not calibration")])
+def test_a_protocol_of_all_tracks_is_asked_only_of_those_that_are_selected(
+    bench: Bench, chosen: tuple[str, str], mode: tuple[str, ...]
+) -> None:
+    run = bench("--model", "fake:oracle", "--protocol", "all", *chosen, "--run-dir", "reports/r", *mode)
+    assert run.code == 0, run.text
+    assert set(run.records) == {"r1", "r1.1"}
+    again = bench("--resume=reports/r", *mode)
+    assert again.code == 0, again.text
+    assert len(again.records) == len(run.records)
+
+
+@pytest.mark.usefixtures("regions", "blink")
+@pytest.mark.parametrize("chosen", [(), ("-k", "refcoco or calibration"), ("-k", "not blink")])
+def test_a_track_without_the_protocol_ends_the_run_and_tells_what_to_type(
+    bench: Bench, chosen: tuple[str, ...], mode: tuple[str, ...]
+) -> None:
+    run = bench("--model", "fake:oracle", "--limit", "2", "--protocol", "all", *chosen, *mode)
+    assert run.code == pytest.ExitCode.USAGE_ERROR
+    assert "has no protocol 'all'; it has default" in run.text
+    assert "Name the tracks that are meant: --protocol refcoco:all" in run.text
