@@ -66,7 +66,9 @@ class Bench:
         self._opener = opener
         self._answered = answered
         self._attempts = attempts
-        self._stored_selection = stored_selection
+        self._stored_selection = {
+            arm: {track: frozenset(ids) for track, ids in tracks.items()} for arm, tracks in stored_selection.items()
+        }
         self._order: dict[str, list[str]] = {}
         self._arm: str | None = None
         self._plans: Mapping[str, TrackPlan] = {}
@@ -98,7 +100,7 @@ class Bench:
         """
         if chooses_among_items(config):
             return self.plan.parameters(track, self.run)
-        stored = {arm: frozenset(tracks.get(track, ())) for arm, tracks in self._stored_selection.items()}
+        stored = {arm: tracks.get(track, frozenset()) for arm, tracks in self._stored_selection.items()}
         done = {arm: ids & stored.get(arm, frozenset()) for arm, ids in self._answered.items()}
         found = self.plan.parameters(track, self.run, lambda arm, sample: sample in done.get(arm, ()))
         if track in self.plan.tracks:

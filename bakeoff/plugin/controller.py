@@ -37,6 +37,8 @@ class Controller:
         self._live = live
         self._backends: dict[str, Backend] = {}
         self._slots: dict[str, int] = {}
+        if config.getvalue("dist") == "each":
+            raise UsageProblem("--dist each would ask every sample once per worker. Name another, or leave --dist out")
         self._refuse_what_cannot_share()
         if not config.option.collectonly:
             self._open()

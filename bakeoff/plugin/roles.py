@@ -1,6 +1,6 @@
 """Which part this process plays, and the wiring of that part: alone, controller, or worker."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +9,9 @@ import pytest
 from bakeoff.errors import UsageProblem
 from bakeoff.models import ModelSpec
 from bakeoff.plugin import html, reporting
-from bakeoff.plugin.bench import Bench
+from bakeoff.plugin.bench import CALIBRATION, Bench
 from bakeoff.plugin.budgets import probe_budgets
-from bakeoff.plugin.choosing import selects_tracks
+from bakeoff.plugin.choosing import chooses_sample, selects_tracks
 from bakeoff.plugin.controller import Controller, worker_count
 from bakeoff.plugin.fleet import host_specs
 from bakeoff.plugin.live import Live
@@ -22,6 +22,7 @@ from bakeoff.plugin.recorder import Recorder
 from bakeoff.plugin.scan import SPEED
 from bakeoff.plugin.stopping import Stopping
 from bakeoff.plugin.worker import worker_bench
+from bakeoff.records import Sample
 from bakeoff.runs import RunDirectory, new_run_path, newest_unfinished
 
 
@@ -46,7 +47,7 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     if not config.option.collectonly:
         _refuse_missing_files(plan.arms)
     if asks_for_budget_probe(config) and not config.option.collectonly:
-        raw = probe_budgets(options, plan, raw, say(config))
+        raw = probe_budgets(options, plan, raw, say(config), _meant(config))
         options = read_options(config, {"max_tokens": raw["max_tokens"]})
         plan = make_plan(options, tracks)
     recorder = Recorder(config, run, plan, raw)
@@ -150,6 +151,18 @@ def _refuse_other_samples(config: pytest.Config, stored: Mapping[str, Any]) -> N
                 f"--{name} was {was} and is now {now}, but a resumed run keeps its samples. Leave it out, or begin "
                 "another run without --resume"
             )
+
+
+def _meant(config: pytest.Config) -> Callable[[ModelSpec, Sample], bool]:
+    """Return whether an arm is to be asked a sample, as far as the command line says before there are items."""
+    is_chosen = selects_tracks(config)
+
+    def is_meant(spec: ModelSpec, sample: Sample) -> bool:
+        if spec.is_tiny and not is_chosen:
+            return sample.track == CALIBRATION
+        return chooses_sample(config, sample.track, f"{spec.arm}-{sample.id}")
+
+    return is_meant
 
 
 def _refuse_missing_files(specs: Iterable[ModelSpec]) -> None:

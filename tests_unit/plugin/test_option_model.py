@@ -52,6 +52,12 @@ def test_two_servers_refuse_workers(bench: Bench) -> None:
     assert "one model at a time" in run.text
 
 
+def test_workers_that_would_all_ask_everything_are_refused(bench: Bench) -> None:
+    run = bench("--model", "fake:oracle", "-n2", "--dist", "each")
+    assert run.code == 4
+    assert "--dist each would ask every sample once per worker" in run.text
+
+
 def test_a_missing_gguf_file_is_named(bench: Bench) -> None:
     run = bench("--model", "absent.gguf", "--limit", "2")
     assert run.code == pytest.ExitCode.USAGE_ERROR
