@@ -86,7 +86,7 @@ class Journal:
             self._begin(header)
         else:
             stored = read_header(path)
-            if stored != header:
+            if msgspec.structs.replace(stored, run=header.run) != header:  # a run keeps its journals under a new name
                 self._file.close()
                 raise UsageProblem(f"{path} belongs to arm {stored.arm!r} of run {stored.run!r} with other inputs")
         self._syncer = threading.Thread(target=self._sync_forever, name=f"sync {path.name}", daemon=True)

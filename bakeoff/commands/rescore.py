@@ -9,7 +9,7 @@ its scores now come from, so a run rescored with today's rules can be resumed an
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -107,6 +107,7 @@ def _score_arm(run: RunDirectory, arm: str, scorers: Mapping[str, str]) -> ArmSc
         )
         for name, rows in records.items()
     )
+    _refuse_unread(tracks, scorers)
     before = manifest.arms[arm].fingerprint
     return ArmScoring(
         arm=arm,
@@ -114,6 +115,19 @@ def _score_arm(run: RunDirectory, arm: str, scorers: Mapping[str, str]) -> ArmSc
         before=before,
         after={**before, **{key: value for track in tracks for key, value in track.inputs.items()}},
     )
+
+
+def _refuse_unread(tracks: Iterable[TrackScoring], scorers: Mapping[str, str]) -> None:
+    """Refuse a rule that reads no target of the track it was named for, or of any where it was named for all."""
+    answered = [track for track in tracks if track.n]
+    for track in answered:
+        if track.track in scorers and track.kept == track.n:
+            named = f"{track.track}={scorers[track.track]}"
+            raise UsageProblem(f"--scorer {named}: no sample of {track.track} has a target that it reads; name another")
+    others = [track for track in answered if track.track not in scorers]
+    if "" in scorers and others and all(track.kept == track.n for track in others):
+        where = ", ".join(track.track for track in others)
+        raise UsageProblem(f"--scorer {scorers['']}: no sample of {where} has a target that it reads; name another")
 
 
 def _told(scored: ArmScoring) -> list[str]:

@@ -68,8 +68,6 @@ def score_track(
     rules = {key: _rule(protocol, sample, scorer) for key, sample in samples.items()}
     meant = {rules[key] for key in (*selected, *(record.sample_id for record in records)) if key in rules}
     kept = sum(rules[r.sample_id].name != scorer for r in answered) if scorer else 0
-    if answered and kept == len(answered):
-        raise UsageProblem(f"--scorer {scorer}: no sample of {name} has a target that it reads; name another")
     pairs = [Change(before=r, after=_scored(r, rules[r.sample_id], samples[r.sample_id])) for r in answered]
     metric, before = _primary(track, answered)
     after = _after(track, [change.after for change in pairs], metric)

@@ -1,4 +1,5 @@
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -6,6 +7,8 @@ from unittest.mock import patch
 import msgspec
 import pytest
 
+from bakeoff.commands.rescore import _refuse_unread
+from bakeoff.commands.scoring import TrackScoring
 from bakeoff.errors import BackendDied, UsageProblem
 from bakeoff.journal import read_journal
 from bakeoff.records import Record
@@ -74,6 +77,38 @@ def test_a_named_scorer_stands_in_the_fingerprint_so_that_resuming_is_refused(cl
     stored = run.manifest().arms["one"].fingerprint["tracks.calibration.scorers"]
     assert f"option_text@{SCORERS['option_text'].version}" in stored
     assert stored != inputs["tracks.calibration.scorers"]
+
+
+def test_a_run_that_was_copied_by_hand_is_rescored(cli: Cli, tmp_path: Path) -> None:
+    run = write_run(tmp_path / "run", {"one": records()})
+    shutil.copytree(run.path, tmp_path / "copy")
+    done = cli("rescore", tmp_path / "copy", "--scorer", "option_text")
+    assert done.exit_code == 0, done.exception
+    again = cli("rescore", tmp_path / "copy")
+    assert again.exit_code == 0, again.exception
+
+
+@pytest.mark.parametrize("named", ["box_iou", "calibration=box_iou"])
+def test_a_rule_that_reads_nothing_is_refused(cli: Cli, tmp_path: Path, named: str) -> None:
+    letters = [record for record in records() if record.group["family"] == "choice"]
+    run = write_run(tmp_path / "run", {"one": letters})
+    done = cli("rescore", run.path, "--scorer", named)
+    assert f"--scorer {named}: no sample of calibration has a target that it reads" in str(done.exception)
+
+
+def test_a_rule_named_for_all_is_taken_where_it_reads_something_and_elsewhere_left_out() -> None:
+    def track(name: str, *, kept: int) -> TrackScoring:
+        return TrackScoring(
+            track=name, metric="m", n=5, kept=kept, value_before=None, value_after=None, inputs={}, rewritten=()
+        )
+
+    some, none = track("screenspot", kept=0), track("blink", kept=5)
+    _refuse_unread([some, none], {"": "seeclick_official"})
+    _refuse_unread([some, none], {"screenspot": "seeclick_official"})
+    with pytest.raises(UsageProblem, match="--scorer seeclick_official: no sample of blink has"):
+        _refuse_unread([some, none], {"": "seeclick_official", "screenspot": "click_in_box"})
+    with pytest.raises(UsageProblem, match="--scorer blink=seeclick_official: no sample of blink has"):
+        _refuse_unread([some, none], {"blink": "seeclick_official"})
 
 
 def test_todays_rules_make_an_old_run_resumable(cli: Cli, old_run: RunDirectory) -> None:

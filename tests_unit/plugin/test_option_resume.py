@@ -37,6 +37,17 @@ def test_a_resumed_run_answers_only_what_is_missing(bench: Bench, script: Script
     second.result.stdout.fnmatch_lines(["*3 passed*"])
 
 
+def test_a_run_that_was_given_another_name_goes_on(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
+    first = bench("--model", script(), "--limit", "8", *mode)
+    whole = scores(first)
+    forget(first, keep=5)
+    moved = first.run.path.rename(first.run.path.with_name("kept for later"))
+    second = bench(f"--resume={moved}", *mode)
+    assert second.code == 0, second.text
+    assert scores(second) == whole
+    assert second.run.path == moved
+
+
 def test_a_run_that_is_done_resumes_to_exit_code_0(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
     first = bench("--model", script(), "--limit", "3", *mode)
     before = tracks(first)
