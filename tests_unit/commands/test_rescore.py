@@ -90,7 +90,7 @@ def test_a_run_that_was_copied_by_hand_is_rescored(cli: Cli, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("named", ["box_iou", "calibration=box_iou"])
 def test_a_rule_that_reads_nothing_is_refused(cli: Cli, tmp_path: Path, named: str) -> None:
-    letters = [record for record in records() if record.group["family"] == "choice"]
+    letters = [record for record in records() if record.groups["family"] == "choice"]
     run = write_run(tmp_path / "run", {"one": letters})
     done = cli("rescore", run.path, "--scorer", named)
     assert f"--scorer {named}: no sample of calibration has a target that it reads" in str(done.exception)
