@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bakeoff.errors import UsageProblem, did_you_mean
-from bakeoff.models import split_names
+from bakeoff.models import DEFAULT_MODELS, split_names
 from bakeoff.records import Sampling
 from bakeoff.sharding import Shard, read_shard
 from bakeoff.tracks import TRACKS
@@ -183,10 +183,20 @@ def storable(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]
         **DEFAULTS,
         **stored,
         **raw_options(config),
+        **_arms(config, stored),
         **dict.fromkeys(GATE_OPTIONS),
         **GATE_DEFAULTS,
         **_gates(config, stored),
     }
+
+
+def _arms(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the models of a resumed run and behind them those that are named for it now: none is forgotten."""
+    if not stored:
+        return {}
+    before = [name for entry in stored.get("model") or DEFAULT_MODELS for name in split_names(entry)]
+    named = [name for entry in config.getoption("bakeoff_model") or () for name in split_names(entry)]
+    return {"model": list(dict.fromkeys([*before, *named]))} if named else {}
 
 
 def _gates(config: pytest.Config, stored: Mapping[str, Any]) -> dict[str, Any]:

@@ -137,6 +137,18 @@ def test_an_arm_can_be_added_to_a_run(bench: Bench, script: Script, mode: tuple[
     assert len({tuple(sorted(j.records)) for j in run.run.journals().values()}) == 1
 
 
+def test_arms_that_are_not_named_again_are_not_forgotten(bench: Bench, script: Script) -> None:
+    def answered(run: BenchRun) -> list[int]:
+        return [len(journal.records) for journal in run.run.journals().values()]
+
+    first = bench("--model", script("one"), "--limit", "3")
+    forget(first, keep=1)
+    added = bench(f"--resume={first.run.path}", "--model", script("two"))
+    assert (added.code, answered(added)) == (0, [1, 3]), added.text
+    last = bench("--resume")
+    assert (last.code, answered(last)) == (0, [3, 3]), last.text
+
+
 def test_an_added_arm_is_asked_what_the_run_asked(bench: Bench, script: Script, mode: tuple[str, ...]) -> None:
     first = bench("--model", script("one"), "--limit", "9", "-k", "reading", *mode)
     asked = set(first.records)
