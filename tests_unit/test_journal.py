@@ -69,11 +69,22 @@ def test_a_broken_line_in_the_middle_is_named(tmp_path: Path) -> None:
         read_journal(path)
 
 
-def test_a_journal_of_another_arm_is_refused(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "other", [Header(run="r", arm="b", fingerprint="f"), Header(run="r", arm="a", fingerprint="g")]
+)
+def test_a_journal_of_another_arm_or_of_other_inputs_is_refused(tmp_path: Path, other: Header) -> None:
     path = tmp_path / "a.jsonl"
     write(path, record("x"))
     with pytest.raises(UsageProblem, match="other inputs"):
-        Journal(path, Header(run="r", arm="b", fingerprint="f"))
+        Journal(path, other)
+
+
+def test_a_journal_of_a_run_that_was_given_another_name_goes_on(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    write(path, record("x"))
+    with Journal(path, Header(run="renamed", arm="a", fingerprint="f")) as journal:
+        journal.append(to_line(record("y")))
+    assert set(read_journal(path).records) == {"x", "y"}
 
 
 def test_a_write_that_fails_half_way_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
