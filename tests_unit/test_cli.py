@@ -10,6 +10,7 @@ import pytest
 from bakeoff.commands.listing import show
 from bakeoff.models import ALIASES, FORMS
 from bakeoff.tracks import TRACKS
+from tests_unit.bare import BARE
 from tests_unit.plugin.conftest import BENCH
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -29,7 +30,7 @@ def run_directory(tmp_path: Path) -> Path:
     """A small finished run of the fake model."""
     (tmp_path / "test_calibration.py").write_text(BENCH, "utf-8")
     arguments = ["--model", "fake:echo", "--limit", "4", "--run-dir", "run"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", *BARE, *arguments]
     subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
     return tmp_path / "run"
 

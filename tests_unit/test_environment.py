@@ -4,10 +4,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import cpuinfo
 import psutil
 import pytest
 
-from bakeoff.environment import environment, git_state
+from bakeoff.environment import _processor, environment, git_state
 
 
 def git(folder: Path, *arguments: str) -> None:
@@ -58,3 +59,13 @@ def test_the_environment_is_plain_json_without_a_host_or_a_home() -> None:
     text = json.dumps(found)
     assert json.loads(text) == found
     assert str(Path.home()) + "/" not in text
+
+
+def test_the_processor_is_the_one_that_cpuinfo_names(tmp_path: Path) -> None:
+    named = cpuinfo.get_cpu_info()["brand_raw"]
+    assert _processor() == named
+    assert _processor(tmp_path / "none") == named
+    (tmp_path / "arm").write_text("processor\t: 0\nBogoMIPS\t: 48.00\n")
+    assert _processor(tmp_path / "arm") == named
+    (tmp_path / "x86").write_text("processor\t: 0\nmodel name\t: A Chip @ 3 GHz \nmodel\t: 7\n")
+    assert _processor(tmp_path / "x86") == "A Chip @ 3 GHz"

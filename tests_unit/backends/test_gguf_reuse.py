@@ -18,6 +18,7 @@ from bakeoff.models import resolve
 from bakeoff.records import Image, ImagePart, Message, Output, Prompt, Sampling, Text
 from bakeoff.validity.sameness import compare
 from tests_unit.backends.conftest import GREEDY, calibration, text_prompt
+from tests_unit.whole import IS_WHOLE
 
 pytestmark = pytest.mark.real_runtime
 
@@ -254,16 +255,18 @@ def test_a_primer_that_is_refused_leaves_the_question_to_tell_why(tiny: Open) ->
 
 
 @pytest.mark.slow
-def test_reuse_and_slots_leave_500_greedy_answers_as_they_are(tiny: Open, request: pytest.FixtureRequest) -> None:
+def test_reuse_and_slots_leave_hundreds_of_greedy_answers_as_they_are(
+    tiny: Open, request: pytest.FixtureRequest
+) -> None:
     """Reuse with four slots on all, either alone on some: 99.5 % identical in every token, the rest are near ties."""
-    pictures = images(64)
+    pictures = images(64 if IS_WHOLE else 16)
     prompts = [msgspec.structs.replace(prompt, top_logprobs=5) for prompt in questions(pictures, each=4, max_tokens=12)]
     prompts += [
         msgspec.structs.replace(prompt, sample_id=f"again {prompt.sample_id}", messages=_asked_otherwise(prompt))
         for prompt in prompts
     ]
     prompts.sort(key=lambda prompt: prompt.images[0].sha256)
-    assert len(prompts) >= 500
+    assert len(prompts) >= (500 if IS_WHOLE else 120)
 
     def asked(part: Sequence[Prompt], slots: int, *, reuse: bool) -> dict[str, Output]:
         backend = tiny(concurrency=slots, image_reuse=reuse)
@@ -273,13 +276,13 @@ def test_reuse_and_slots_leave_500_greedy_answers_as_they_are(tiny: Open, reques
         return found
 
     reference = asked(prompts, 1, reuse=False)
-    some = prompts[:128]
+    some = prompts[: len(prompts) // 4]
     for part, slots, reuse in ((prompts, 4, True), (some, 1, True), (some, 4, False)):
         whole = {prompt.sample_id: reference[prompt.sample_id] for prompt in part}
         found = compare(whole, asked(part, slots, reuse=reuse))
         request.node.user_properties.append((f"{slots} slots, reuse {reuse}", found.identical))
         assert found.n == len(part)
-        assert found.identical >= 0.995 * found.n, found.parted
+        assert found.n - found.identical <= max(1, 0.005 * found.n), found.parted
         assert not found.unexplained
 
 

@@ -23,13 +23,14 @@ from bakeoff.tracks import TRACKS
 from bakeoff.validity.pair_checks import check_pair
 from bakeoff.validity.probing import probe_arm, probes_for
 from tests_unit.backends.conftest import calibration, prompt_for, text_prompt
+from tests_unit.whole import IS_WHOLE
 
 pytestmark = [pytest.mark.real_runtime, pytest.mark.slow]
 
 Make = Callable[..., Settings]
 STARTING_S = 300
-ASKED = int(os.environ.get("BAKEOFF_SERVER_SAMPLES", "0"))
-"""How many samples each server is held against; by itself as many as take a few seconds."""
+ASKED = 100 if IS_WHOLE else 0
+"""How many samples each server is held against; else as many as take a few seconds."""
 
 
 def chosen(count: int) -> list[Sample]:

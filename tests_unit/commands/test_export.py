@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from bakeoff.cli import app, main
 from bakeoff.errors import UsageProblem
+from tests_unit.bare import BARE
 from tests_unit.plugin.conftest import BENCH
 
 
@@ -21,7 +22,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("bench")
     (folder / "test_calibration.py").write_text(BENCH, "utf-8")
     arguments = ["--model", "fake:oracle", "--limit", "6", "--run-dir", "run", "--parity", "off"]
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", *BARE, *arguments]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return folder / "run"
 

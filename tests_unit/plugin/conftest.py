@@ -13,6 +13,7 @@ from bakeoff.records import Record, Sample
 from bakeoff.runs import RunDirectory
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.baselines import oracle_output
+from tests_unit.bare import BARE
 
 BENCH = """
 TRACK = "calibration"
@@ -21,7 +22,9 @@ def test_sample(case): case.check()
 
 PROTOCOL = TRACKS["calibration"].protocols[0]
 
-MODES = {"alone": ("-p", "no:xdist"), "n0": ("-n0",), "n2": ("-n2",)}
+MODES = {"alone": (), "n2": ("-n2",)}
+ALL_MODES = {"no-xdist": ("-p", "no:xdist"), "n0": ("-n0",), "n2": ("-n2",)}
+"""What `-n0` and an absent xdist could change is looked at where outcomes are; elsewhere both are as `alone` is."""
 
 
 def calibration() -> tuple[Sample, ...]:
@@ -85,7 +88,7 @@ def bench(pytester: pytest.Pytester) -> Callable[..., BenchRun]:
     pytester.makeini("[pytest]\nstrict = true\n")
 
     def run(*arguments: str) -> BenchRun:
-        result = pytester.run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *arguments)
+        result = pytester.run(sys.executable, "-m", "pytest", *BARE, *arguments)
         return BenchRun(result, pytester.path)
 
     return run
@@ -93,5 +96,5 @@ def bench(pytester: pytest.Pytester) -> Callable[..., BenchRun]:
 
 @pytest.fixture(params=list(MODES.values()), ids=list(MODES))
 def mode(request: pytest.FixtureRequest) -> tuple[str, ...]:
-    """The three ways to run: without xdist, with `-n0`, with two workers."""
+    """The two ways to run: in one process and with two workers."""
     return tuple(request.param)

@@ -19,6 +19,7 @@ import pytest
 from bakeoff.journal import read_journal
 from bakeoff.records import Record
 from bakeoff.runs import RunDirectory
+from tests_unit.bare import BARE
 from tests_unit.plugin.conftest import BENCH, calibration
 
 Script = Callable[..., str]
@@ -41,7 +42,7 @@ class Fleet:
     def command(self, *arguments: str, run: Path) -> list[str]:
         hosts = [word for spec in self.specs for word in ("--tx", spec)]
         return [
-            *(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(self.bench / "test_calibration.py")),
+            *(sys.executable, "-m", "pytest", *BARE, str(self.bench / "test_calibration.py")),
             *("-d", *hosts, "--rsyncdir", str(self.bench)),
             *(f"--run-dir={run}", "--parity", "off", *arguments),
         ]
@@ -109,7 +110,7 @@ def check_nothing_was_lost(fleet: Fleet, script: Script, tmp_path: Path) -> None
     assert "is lost" in text
     assert "it is cut off" in text
     single = tmp_path / "single"
-    alone = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(fleet.bench), "--model", models]
+    alone = [sys.executable, "-m", "pytest", *BARE, str(fleet.bench), "--model", models]
     assert done([*alone, f"--run-dir={single}", "--parity", "off"], fleet.bench).returncode == 0
     found, expected = records(run), records(single)
     assert len(found) == len(expected) >= 600
@@ -222,7 +223,7 @@ def test_a_real_model_runs_on_every_host_and_scores_as_on_one(fleet: Fleet, tmp_
     model = ("--model", "tiny-gguf-q8", "--limit", "15")
     result = done(fleet.command(*model, run=run), fleet.bench)
     assert result.returncode == 0, result.stdout + result.stderr
-    alone = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(fleet.bench), *model, "--parity", "off"]
+    alone = [sys.executable, "-m", "pytest", *BARE, str(fleet.bench), *model, "--parity", "off"]
     assert done([*alone, f"--run-dir={single}"], fleet.bench).returncode == 0
     scores = [{name: record.score for name, record in records(path).items()} for path in (run, single)]
     assert scores[0] == scores[1]

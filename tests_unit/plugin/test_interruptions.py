@@ -6,12 +6,15 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
 from bakeoff.runs import RunDirectory
+from tests_unit.bare import BARE
+from tests_unit.doubles import held
 from tests_unit.plugin.conftest import BENCH
 
 pytestmark = [pytest.mark.real_runtime, pytest.mark.slow]
@@ -28,11 +31,12 @@ def hear_interrupts() -> None:
 class Bakeoff:
     """A pytest process on the embedded checkpoint, and what it left in its run directory."""
 
-    def __init__(self, folder: Path, *arguments: str) -> None:
-        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q", "--parity", "off", *arguments]
+    def __init__(self, folder: Path, *arguments: str, hold_at: int = 0) -> None:
+        command = [sys.executable, "-m", "pytest", *BARE, "-q", "--parity", "off", *arguments]
         self.process = subprocess.Popen(
             command,
             cwd=folder,
+            env=held.holding_at(hold_at),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
@@ -81,6 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("bench")
     (place / "test_calibration.py").write_text(BENCH, "utf-8")
     (place / "pytest.ini").write_text("[pytest]\n", "utf-8")
+    held.write_conftest(place)
     return place
 
 
@@ -96,6 +101,14 @@ def unbroken(folder: Path, models: str) -> dict[tuple[str, str], float | None]:
 @pytest.fixture
 def path(folder: Path, request: pytest.FixtureRequest) -> Path:
     return folder / "reports" / f"broken-{abs(hash(request.node.name))}"
+
+
+@pytest.fixture
+def go_on(folder: Path) -> Iterator[Path]:
+    """What a run that waits is let go with."""
+    file = folder / "go-on"
+    yield file
+    file.unlink(missing_ok=True)
 
 
 SERVER, PAIR = "tiny-gguf-q8", "tiny-bf16,tiny-gguf-q8"
@@ -117,7 +130,8 @@ def test_a_broken_run_resumes_to_the_scores_of_a_whole_one(
     folder: Path, path: Path, *, models: str, how: signal.Signals, after: int, more: tuple[str, ...]
 ) -> None:
     whole = unbroken(folder, models)
-    run = Bakeoff(folder, "--model", models, "--limit", LIMIT, "--run-dir", str(path), *more)
+    last = 7 if more else after + 5  # it is broken off before that, and waits there if this process is slow to do so
+    run = Bakeoff(folder, "--model", models, "--limit", LIMIT, "--run-dir", str(path), *more, hold_at=last)
     wait_for_records(path, after, run.process)
     family = run.family()
     os.kill(run.process.pid, how)
@@ -134,13 +148,14 @@ def test_a_broken_run_resumes_to_the_scores_of_a_whole_one(
 
 @pytest.mark.parametrize("more", [(), ("-n2",)], ids=["alone", "n2"])
 def test_a_server_that_is_killed_is_brought_back_and_nothing_is_lost(
-    folder: Path, path: Path, more: tuple[str, ...]
+    folder: Path, path: Path, go_on: Path, more: tuple[str, ...]
 ) -> None:
     whole = unbroken(folder, SERVER)
-    run = Bakeoff(folder, "--model", SERVER, "--limit", LIMIT, "--run-dir", str(path), *more)
+    run = Bakeoff(folder, "--model", SERVER, "--limit", LIMIT, "--run-dir", str(path), *more, hold_at=5 if more else 9)
     wait_for_records(path, 4, run.process)
     run.server().kill()
     family = run.family()
+    go_on.touch()
     assert run.finish() == 0, run.output
     assert scores(path) == whole
     assert gone(family)

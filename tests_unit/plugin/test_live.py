@@ -18,6 +18,7 @@ import pytest
 from bakeoff.plugin.live import Live, find_mode
 from bakeoff.plugin.tally import ArmTally, brief_of
 from bakeoff.records import Record
+from tests_unit.bare import BARE
 from tests_unit.plugin.conftest import BENCH, BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
@@ -39,7 +40,7 @@ def terminal(tmp_path: Path) -> Terminal:
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         known = {name: value for name, value in os.environ.items() if name not in UNSET}
         process = subprocess.Popen(
-            [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "--parity", "off", *arguments],
+            [sys.executable, "-m", "pytest", *BARE, "--parity", "off", *arguments],
             cwd=tmp_path,
             stdin=theirs,
             stdout=theirs,

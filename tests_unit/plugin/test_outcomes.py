@@ -5,10 +5,16 @@ from pathlib import Path
 import pytest
 
 from bakeoff.scorers import SCORERS
-from tests_unit.plugin.conftest import BenchRun, calibration
+from tests_unit.bare import BARE
+from tests_unit.plugin.conftest import ALL_MODES, BenchRun, calibration
 
 Bench = Callable[..., BenchRun]
 Script = Callable[..., str]
+
+
+@pytest.fixture(params=list(ALL_MODES.values()), ids=list(ALL_MODES))
+def mode(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    return tuple(request.param)
 
 
 def drawn(run: BenchRun) -> list[str]:
@@ -39,8 +45,6 @@ def test_records_are_complete_and_the_same_in_every_mode(bench: Bench, script: S
 def test_an_error_fails_its_test_has_no_score_and_spares_the_others(
     bench: Bench, script: Script, mode: tuple[str, ...]
 ) -> None:
-    target = bench("--model", script(), "--limit", "4", "--run-dir", "first")
-    del target
     culprit = calibration()[0].id
     run = bench("--model", script("failing", fail=[culprit]), "-k", "grounding-00", "--run-dir", "reports/x", *mode)
     assert run.code == 1
@@ -103,7 +107,7 @@ def test_selection_by_marker_and_by_word(bench: Bench, script: Script) -> None:
 
 def test_other_tests_are_left_in_peace(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_plain="def test_plain(): pass")
-    result = pytester.runpytest_subprocess("--model", "no-such-model", "-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess("--model", "no-such-model", *BARE)
     assert result.ret == 0
     assert not (pytester.path / "reports").exists()
 

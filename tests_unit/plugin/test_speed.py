@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests_unit.bare import BARE
 from tests_unit.plugin.conftest import BENCH, BenchRun
 
 SPEED = """
@@ -26,7 +27,7 @@ def speed(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Run:
     pytester.makeini("[pytest]\nstrict = true\n")
 
     def run(*arguments: str) -> BenchRun:
-        told = ("-p", "no:cacheprovider", "--benchmark-min-rounds", "2", *arguments)
+        told = (*BARE, "--benchmark-min-rounds", "2", *arguments)
         return BenchRun(pytester.run(sys.executable, "-m", "pytest", *told), pytester.path)
 
     return run

@@ -20,6 +20,7 @@ from bakeoff.prepare.manifest import Manifest, read_manifest
 from bakeoff.prepare.problems import NothingWorks
 from bakeoff.tracks import TRACKS, load_samples
 from bakeoff.tracks.source import Source, Split
+from tests_unit.bare import BARE
 from tests_unit.doubles.data_hub import COMMIT, OLDER, DataHub, data_hub
 from tests_unit.prepare.real_schemas import write_datasets
 
@@ -83,7 +84,7 @@ def test_every_track_is_prepared_in_its_default_size(prepared: tuple[Path, str],
 
 def bench(data: Path, run: Path, *arguments: str) -> dict[str, Any]:
     """Run the project's own benchmarks on what was prepared and return the tracks of the one arm."""
-    words = ["tests_bench", "-q", "-p", "no:cacheprovider", "--run-dir", str(run), *arguments]
+    words = ["tests_bench", "-q", *BARE, "--run-dir", str(run), *arguments]
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *words],
         env={**os.environ, "BAKEOFF_DATA": str(data)},
