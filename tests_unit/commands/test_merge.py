@@ -22,25 +22,36 @@ from bakeoff.validity.audit import Audit, read_audits, write_audit
 from bakeoff.validity.controls import Controls, TrackControl, read_controls, write_controls
 from bakeoff.validity.retold import Retold, RetoldArm, read_retold, write_retold
 from tests_unit.commands.calibration import records, write_run
-from tests_unit.plugin.conftest import BenchRun, calibration
+from tests_unit.plugin.conftest import BenchRun, calibration, writer
 
 Bench = Callable[..., BenchRun]
 Script = Callable[..., str]
 WRONG = tuple(sample.id for sample in calibration()[::3])
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where parts lie that several tests begin with, and their model."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def model(kept: Path) -> str:
+    return writer(kept)(wrong=WRONG)
+
+
 @pytest.fixture
-def parts(bench: Bench, script: Script, tmp_path: Path) -> Callable[..., list[Path]]:
-    """Run the parts of a whole and return their directories."""
+def parts(bench: Bench, kept: Path, model: str, tmp_path: Path) -> Callable[..., list[Path]]:
+    """Run the parts of a whole, or copy them where a test before has, and return their directories."""
 
     def run(*arguments: str, count: int = 3, of: str = "part", skip: tuple[int, ...] = ()) -> list[Path]:
-        model = script(wrong=WRONG)
         paths = []
         for index in (index for index in range(1, count + 1) if index not in skip):
-            path = tmp_path / f"{of}-{index}"
-            done = bench("--model", model, "--shard", f"{index}/{count}", "--run-dir", str(path), *arguments)
-            assert done.code == 0, done.text
-            paths.append(path)
+            made = kept / "-".join((*arguments, str(count))) / f"{of}-{index}"
+            if not made.exists():
+                done = bench("--model", model, "--shard", f"{index}/{count}", "--run-dir", str(made), *arguments)
+                assert done.code == 0, done.text
+            paths.append(Path(shutil.copytree(made, tmp_path / made.name)))
         return paths
 
     return run
@@ -61,10 +72,10 @@ def numbers(path: Path) -> Mapping[str, Any]:
 
 
 def test_the_parts_of_a_run_give_the_results_of_the_run_in_one_piece(
-    bench: Bench, script: Script, parts: Callable[..., list[Path]], tmp_path: Path
+    bench: Bench, model: str, parts: Callable[..., list[Path]], tmp_path: Path
 ) -> None:
     directories, whole = parts("--limit", "60"), tmp_path / "whole"
-    single = bench("--model", script(wrong=WRONG), "--limit", "60", "--run-dir", str(whole))
+    single = bench("--model", model, "--limit", "60", "--run-dir", str(whole))
     assert single.code == 0, single.text
     merged = merge(directories, tmp_path / "merged")
     assert merged.is_complete

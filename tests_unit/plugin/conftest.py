@@ -71,10 +71,15 @@ class BenchRun:
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[..., str]:
     """Write a script for the fake model and return its name for `--model`."""
+    return writer(tmp_path)
+
+
+def writer(folder: Path) -> Callable[..., str]:
+    """Return what writes scripts into a folder and returns their names for `--model`."""
 
     def write(name: str = "scripted", *, wrong: tuple[str, ...] = (), **more: Any) -> str:
         answers = {s.id: "nothing to see" if s.id in wrong else oracle_output(s, PROTOCOL) for s in calibration()}
-        path = tmp_path / f"{name}.json"
+        path = folder / f"{name}.json"
         path.write_text(json.dumps({"answers": {**answers, **more.pop("answers", {})}, **more}), "utf-8")
         return f"fake:{path}"
 

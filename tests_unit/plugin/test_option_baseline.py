@@ -1,22 +1,36 @@
 import json
+import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests_unit.plugin.conftest import BenchRun, calibration
+from tests_unit.plugin.conftest import BenchRun, calibration, writer
 
 Bench = Callable[..., BenchRun]
 Script = Callable[..., str]
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the run lies that tests are held against, and its model."""
+    return tmp_path_factory.mktemp("kept")
+
+
+@pytest.fixture(scope="module")
+def right(kept: Path) -> str:
+    """A model that is right everywhere."""
+    return writer(kept)()
+
+
 @pytest.fixture
-def stored(bench: Bench, script: Script) -> str:
-    """A finished run of `fake:…/scripted.json` in which everything is right; returns its directory."""
-    first = bench("--model", script(), "--run-dir", "stored/main")
-    assert first.code == 0
-    return str(first.folder / "stored" / "main")
+def stored(bench: Bench, kept: Path, right: str, pytester: pytest.Pytester) -> str:
+    """A finished run of `right`, made by the first test that wants it; returns the directory of a copy."""
+    made = kept / "main"
+    if not made.exists():
+        assert bench("--model", right, "--run-dir", str(made)).code == 0
+    return str(shutil.copytree(made, pytester.path / "stored" / "main"))
 
 
 def gates(run: BenchRun) -> dict[str, str]:
@@ -31,9 +45,9 @@ def edit_records(directory: str, **fields: object) -> None:
 
 
 def test_an_equal_run_passes_and_a_worse_one_fails(
-    bench: Bench, script: Script, stored: str, mode: tuple[str, ...]
+    bench: Bench, script: Script, right: str, stored: str, mode: tuple[str, ...]
 ) -> None:
-    same = bench("--model", script(), "--baseline", stored, "--max-drop", "calibration=5", "--run-dir", "a/a", *mode)
+    same = bench("--model", right, "--baseline", stored, "--max-drop", "calibration=5", "--run-dir", "a/a", *mode)
     assert same.code == 0
     assert ": pass: accuracy +0.0 points" in same.text
     name = script(wrong=tuple(s.id for s in calibration()[::3]))
@@ -46,10 +60,10 @@ def test_an_equal_run_passes_and_a_worse_one_fails(
 
 @pytest.mark.parametrize(("choice", "code"), [("fail", 1), ("pass", 0)])
 def test_too_few_pairs_for_the_margin_decide_nothing(
-    bench: Bench, script: Script, stored: str, choice: str, code: int
+    bench: Bench, right: str, stored: str, choice: str, code: int
 ) -> None:
     limit = ("--limit", "50")
-    run = bench("--model", script(), *limit, "--baseline", stored, "--max-drop", "calibration=1", "--undecided", choice)
+    run = bench("--model", right, *limit, "--baseline", stored, "--max-drop", "calibration=1", "--undecided", choice)
     assert run.code == code
     assert gates(run)["max-drop calibration=1"] == "not enough data"
     assert "50 pairs; at most 1 may be lost" in run.text
@@ -78,22 +92,22 @@ def test_another_name_is_held_against_the_only_arm_of_the_baseline(bench: Bench,
     ],
 )
 def test_other_prompts_or_scorers_are_refused_with_the_reason(
-    bench: Bench, script: Script, stored: str, fields: dict[str, object], says: str
+    bench: Bench, right: str, stored: str, fields: dict[str, object], says: str
 ) -> None:
     edit_records(stored, **fields)
-    run = bench("--model", script(), "--baseline", stored, "--max-drop", "calibration=5")
+    run = bench("--model", right, "--baseline", stored, "--max-drop", "calibration=5")
     assert run.code == 1
     assert gates(run)["max-drop calibration=5"] == "not enough data"
     assert says.format(n=len(calibration())) in run.text
 
 
-def test_other_samples_are_refused_with_the_reason(bench: Bench, script: Script, stored: str) -> None:
+def test_other_samples_are_refused_with_the_reason(bench: Bench, right: str, stored: str) -> None:
     path = Path(stored, "run.json")
     manifest = json.loads(path.read_text("utf-8"))
     (arm,) = manifest["arms"].values()
     arm["fingerprint"]["tracks.calibration.samples_sha256"] = "0" * 64
     path.write_text(json.dumps(manifest), "utf-8")
-    run = bench("--model", script(), "--baseline", stored, "--max-drop", "calibration=5")
+    run = bench("--model", right, "--baseline", stored, "--max-drop", "calibration=5")
     assert gates(run)["max-drop calibration=5"] == "not enough data"
     assert "samples_sha256 was 0000000000 and is now" in run.text
 
