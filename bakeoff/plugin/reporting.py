@@ -33,7 +33,7 @@ class Reporting:
         UsageProblem: when the baseline is not a run, which is better known before the first sample than after the last.
     """
 
-    def __init__(self, options: Options, recorder: Recorder) -> None:
+    def __init__(self, options: Options, recorder: Recorder, warning: str | None = None) -> None:
         self.resumed = 0
         self.unprepared: list[str] = []
         self._options = options
@@ -42,6 +42,7 @@ class Reporting:
         self._gates: tuple[GateResult, ...] = ()
         self._problem: str | None = None
         self._warnings = rule_warnings(options.gates, options.margin_pp)
+        self._warnings += (warning,) if warning else ()
         if options.gates.baseline is not None:
             arms = read_baseline(options.gates.baseline).arms
             lost = [spec.arm for spec in recorder.plan.arms if spec.arm not in arms and len(arms) > 1]

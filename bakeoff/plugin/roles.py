@@ -19,6 +19,7 @@ from bakeoff.plugin.opening import StandaloneOpener, say
 from bakeoff.plugin.options import Options, asks_for_budget_probe, read_options, storable
 from bakeoff.plugin.planning import make_plan
 from bakeoff.plugin.recorder import Recorder
+from bakeoff.plugin.rooting import misled, project_folder
 from bakeoff.plugin.scan import SPEED
 from bakeoff.plugin.stopping import Stopping
 from bakeoff.plugin.worker import worker_bench
@@ -54,7 +55,7 @@ def begin(config: pytest.Config, tracks: tuple[str, ...]) -> None:
     stopping = Stopping(has_workers=bool(worker_count(config) or host_specs(config)))
     config.add_cleanup(stopping.listen())
     manager.register(stopping, "bakeoff-stopping")
-    reports = reporting.Reporting(options, recorder)
+    reports = reporting.Reporting(options, recorder, misled(config))
     manager.register(reports, "bakeoff-reporting")
     answered = recorder.answered(retry_errors=options.retry_errors)
     live = Live(config, recorder.stored_records, answered)
@@ -115,7 +116,7 @@ def _run_and_options(config: pytest.Config) -> tuple[RunDirectory, Options, dict
     """Return the run directory, the options, and their raw form to store."""
     resume = config.getoption("bakeoff_resume")
     named = config.getoption("bakeoff_run_dir")
-    reports = config.rootpath / "reports"
+    reports = project_folder(config) / "reports"
     if resume is None:
         path = Path(named).resolve() if named else new_run_path(reports)
         run = RunDirectory(path)
